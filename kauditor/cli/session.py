@@ -1,0 +1,131 @@
+"""What scan and collect do alike: settings, checks, connection, progress."""
+
+import datetime
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from kauditor.cli.exits import NOT_SCANNED, Sentence
+from kauditor.cli.streams import wants_color
+from kauditor.model.check import Check
+from kauditor.settings import BadSettings, Loaded
+
+# Parameters of scan and collect that say how to reach the cluster.
+CONNECTION = frozenset(
+    """
+    kubeconfig context cluster user namespace server as_user as_groups as_uid as_user_extra
+    request_timeout insecure_skip_tls_verify certificate_authority client_certificate client_key
+    tls_server_name token disable_compression timeout qps burst max_inflight gentle
+    """.split()
+)
+
+
+def now() -> str:
+    """This moment as RFC 3339 in UTC, in whole seconds."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def load_settings(config: str | None) -> Loaded:
+    """The settings that apply.
+
+    Raises:
+        Sentence: the file can't be used.
+    """
+    from kauditor import settings
+
+    try:
+        file = Path(config) if config else settings.find(Path.cwd(), os.environ)
+        return settings.load(file)
+    except BadSettings as error:
+        raise Sentence(str(error)) from error
+
+
+def choose_checks(
+    folders: list[str] | None, only: list[str] | None, skip: list[str] | None
+) -> tuple[Check, ...]:
+    """The checks to run.
+
+    Raises:
+        Sentence: a pack can't be loaded, a word names no check, or none is left.
+    """
+    from kauditor import packs
+
+    try:
+        every = packs.load([Path(folder) for folder in folders or []])
+        chosen = packs.choose(every, only or [], skip or [])
+    except packs.BadPack as error:
+        raise Sentence(str(error)) from error
+    if not chosen:
+        raise Sentence("--only and --skip leave no check to run.")
+    return tuple(chosen)
+
+
+def open_cluster(options: dict[str, Any]) -> Any:
+    """Connect; proves by one request that the server answers.
+
+    Raises:
+        Sentence: exit 2 for what the kubeconfig gets wrong, 3 for what the server does.
+    """
+    from kauditor import __version__
+    from kauditor.sources.live.connection import ConnectError, ConnectOptions, connect
+    from kauditor.sources.live.kubeconfig import BadKubeconfig
+
+    try:
+        return connect(ConnectOptions(user_agent=f"kauditor/{__version__}", **options))
+    except BadKubeconfig as error:
+        raise Sentence(str(error)) from error
+    except ConnectError as error:
+        raise Sentence(str(error), NOT_SCANNED) from error
+
+
+def show_log(verbose: int) -> None:
+    """-v shows what the tool says of itself, -vv every request."""
+    if not verbose:
+        return
+    import logging
+
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.WARNING,
+        format="%(asctime)s %(levelname).1s %(message)s",
+    )
+    logging.getLogger("kauditor").setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+
+
+def make_progress(quiet: bool, color: str) -> Any:
+    """A live line on a terminal, plain lines elsewhere, null when quiet."""
+    from kauditor.cli.progress import LiveProgress, PlainProgress
+
+    if quiet:
+        return None
+    if sys.stderr.isatty():
+        return LiveProgress(sys.stderr, wants_color(sys.stderr, color))
+    return PlainProgress(sys.stderr)
+
+
+def connection_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Flags as `ConnectOptions` wants them.
+
+    Raises:
+        Sentence: a time or a pair can't be read.
+    """
+    from kauditor.cli.options import seconds
+
+    made = dict(given)
+    try:
+        for name in ("request_timeout", "timeout"):
+            made[name] = seconds(made[name], "--" + name.replace("_", "-"))
+    except ValueError as error:
+        raise Sentence(f"{error}.") from error
+    if given["request_timeout"] is None:
+        made["request_timeout"] = 65.0
+    extras: dict[str, list[str]] = {}
+    for pair in given["as_user_extra"] or []:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise Sentence(f"--as-user-extra {pair}: write KEY=VALUE.")
+        extras.setdefault(key, []).append(value)
+    made["as_user_extra"] = {key: tuple(values) for key, values in extras.items()}
+    made["as_groups"] = tuple(given["as_groups"] or ())
+    return made

@@ -1,0 +1,1 @@
+"""Facts, one file each: its type, where it is read, and how it is added up."""

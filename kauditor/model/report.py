@@ -1,0 +1,118 @@
+"""The report: one versioned value of strings and numbers. Its JSON form is the public contract."""
+
+import msgspec
+
+from kauditor.model.check import Area
+from kauditor.model.dimension import Limit
+from kauditor.model.result import Result
+from kauditor.model.source import Cost
+
+SCHEMA = "kauditor.report/v1"
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """Who made the report. ``scoring`` is the version of the scoring model."""
+
+    name: str
+    version: str
+    scoring: str
+    checks: int
+
+
+class Cluster(msgspec.Struct, frozen=True, kw_only=True):
+    """Which cluster. ``nodes`` and ``pods`` are null where they could not be counted."""
+
+    name: str
+    context: str
+    server: str
+    uid: str
+    version: str
+    provider: str
+    nodes: int | None
+    pods: int | None
+    identity: str = ""
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """The size that is asked about; ``source`` says who chose it."""
+
+    nodes: int | None
+    source: str
+
+
+class Score(msgspec.Struct, frozen=True, kw_only=True):
+    """0 to 100. ``low`` and ``high`` hold what the unknowns could still do. Coverage in percent."""
+
+    value: int | None
+    low: int
+    high: int
+    grade: str | None
+    coverage: int
+
+
+class AreaScore(msgspec.Struct, frozen=True, kw_only=True):
+    """One area; ``score`` is null where nothing in it was decided."""
+
+    id: Area
+    score: int | None
+    low: int
+    high: int
+    checks: int = 0
+    failed: int = 0
+    warned: int = 0
+    unknown: int = 0
+    first_limit: int | None = None
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One fix on the way to the target: the limit before it, after it, and what stops you next."""
+
+    check: str
+    subject: str
+    title: str
+    before: int
+    after: int | None
+    then: str
+    effort: str = ""
+    risk: str = ""
+
+
+class GateCondition(msgspec.Struct, frozen=True, kw_only=True):
+    """One condition with its value and its bound. ``outcome``: passed, failed or undecided."""
+
+    name: str
+    value: str
+    bound: str
+    outcome: str
+    sentence: str
+
+
+class Gate(msgspec.Struct, frozen=True, kw_only=True):
+    """``outcome``: none (no condition set), passed, failed or undecided; with the exit status."""
+
+    outcome: str
+    exit: int
+    conditions: tuple[GateCondition, ...] = ()
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything there is to say, in the order a reader wants it.
+
+    ``taken`` is when the cluster was read and the only time in it besides the cost. ``notes`` are
+    sentences about the scan itself (a list that changed underway, a waiver that matches nothing).
+    """
+
+    schema: str = SCHEMA
+    tool: Tool
+    taken: str
+    cluster: Cluster
+    target: Target
+    headline: str
+    score: Score
+    areas: tuple[AreaScore, ...]
+    limits: tuple[Limit, ...]
+    path: tuple[Step, ...]
+    results: tuple[Result, ...]
+    cost: Cost
+    gate: Gate
+    notes: tuple[str, ...] = ()
