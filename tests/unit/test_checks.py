@@ -24,7 +24,12 @@ def case_file(check: Check) -> Path:
     return CASES / Path(check.file).parent.name / f"{check.name.replace('-', '_')}.toml"
 
 
-ALL = [(check, case) for check in CHECKS if case_file(check).exists() for case in load_cases(case_file(check))]
+ALL = [
+    (check, case)
+    for check in CHECKS
+    if case_file(check).exists()
+    for case in load_cases(case_file(check))
+]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.id)
@@ -40,14 +45,20 @@ def test_a_check_has_cases_that_fail_and_cases_that_pass(check: Check) -> None:
     assert states & {"pass", "not-applicable"}, f"no case of {check.id} is in order"
 
 
-@pytest.mark.parametrize(("check", "case"), ALL, ids=lambda value: getattr(value, "id", None) or value.name)
+@pytest.mark.parametrize(
+    ("check", "case"), ALL, ids=lambda value: getattr(value, "id", None) or value.name
+)
 def test_a_case_gives_what_it_expects(check: Check, case: Case) -> None:
     assert mismatches(case, run(check, case)) == []
 
 
-@pytest.mark.parametrize(("check", "case"), ALL, ids=lambda value: getattr(value, "id", None) or value.name)
+@pytest.mark.parametrize(
+    ("check", "case"), ALL, ids=lambda value: getattr(value, "id", None) or value.name
+)
 def test_a_denied_source_never_makes_a_case_better(check: Check, case: Case) -> None:
     problems = [
-        problem for denied in unknown_cases(check, case) for problem in wrongly_decided(check, case, denied)
+        problem
+        for denied in unknown_cases(check, case)
+        for problem in wrongly_decided(check, case, denied)
     ]
     assert problems == []
