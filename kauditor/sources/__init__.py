@@ -1,0 +1,1 @@
+"""Where facts come from. The only room that knows the cluster client."""

@@ -1,0 +1,1 @@
+"""A live cluster through its API server: kubeconfig, connection, requests, pages."""
