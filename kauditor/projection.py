@@ -138,6 +138,8 @@ def _decided(answer: Answer, base: Base) -> tuple[Result, Limit | None]:
         assert finding.state is not None
         return _result(check, finding, finding.state, finding.severity or check.severity), None
     load = finding.load
+    if _never_grows(load):
+        return _result(check, finding, State.PASS, check.severity), None
     if base.nodes is None and load.dimension.grows is not Growth.FIXED:
         return (
             _result(
@@ -167,6 +169,16 @@ def _decided(answer: Answer, base: Base) -> tuple[Result, Limit | None]:
         dimension=load.dimension.name,
     )
     return result, _limit(check, finding, load, nodes, base)
+
+
+def _never_grows(load: Load) -> bool:
+    """Nothing is used that could grow: there is no node count at which it would run out."""
+    return (
+        load.reach is None
+        and load.dimension.grows in (Growth.LINEAR, Growth.PODS, Growth.QUADRATIC)
+        and load.used <= load.constant
+        and load.limit > load.constant
+    )
 
 
 def _limit(check: Check, finding: Finding, load: Load, nodes: int | None, base: Base) -> Limit:

@@ -55,7 +55,7 @@ def cni(daemon_sets: DaemonSets, config: SystemConfig | Unknown) -> Cni | Unknow
             name=plugin,
             subject=daemon_set.subject,
             uses_node_blocks=_uses_node_blocks(plugin, config),
-            datastore=settings.get(CALICO_DATASTORE, "") if plugin == "calico" else "",
+            datastore=settings.get(CALICO_DATASTORE, "") if plugin in ("calico", "canal") else "",
             typha_service=settings.get(CALICO_TYPHA, ""),
             origin=origin,
         )

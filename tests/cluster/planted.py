@@ -1,6 +1,6 @@
 """A cluster of 200 nodes with a fault for each of the first twelve checks, and each one's cure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tests.cluster import shapes
@@ -27,7 +27,7 @@ def objects() -> list[Object]:
         *shapes.control_plane_pods(cluster_cidr="10.244.0.0/16"),
         shapes.kubeadm_config(),
         *shapes.kube_proxy(),
-        *shapes.flannel(),
+        *shapes.calico(name="canal"),
         *shapes.coredns(),
         shapes.cluster_autoscaler(*AUTOSCALER_FAULTS),
         *shapes.agent("telemetry", "telemetry", TELEMETRY_RULES),
@@ -82,53 +82,74 @@ def ready_endpoints(client: Client, namespace: str, name: str) -> int:
     )
 
 
-# Check id → (state before, what takes the fault away). SCHED001 and ETCD008 need a large target.
 Cure = Callable[[Client], None]
 
 
 def cures() -> dict[str, Cure]:
-    """What an operator would do about each fault."""
-
-    def static(component: str, **flags: str) -> Cure:
-        def cure(client: Client) -> None:
-            pods = shapes.control_plane_pods(**{component: flags})  # type: ignore[arg-type]
-            kind = component.replace("_", "-")
-            wanted = {"api-server": "kube-apiserver", "etcd": "etcd"}.get(kind, f"kube-{kind}")
-            for pod in pods:
-                if pod["metadata"]["labels"]["component"] == wanted:
-                    # A mirror's flags can't be changed in place; the kubelet makes a new one.
-                    client.delete(pod)
-                    client.create(pod)
-
-        return cure
-
-    def dashes(flags: dict[str, str]) -> dict[str, str]:
-        return {name.replace("_", "-"): value for name, value in flags.items()}
-
-    def remake(component: str, **flags: str) -> Cure:
-        return static(component, **dashes(flags))
-
-    def remove_attachments(client: Client) -> None:
-        for n in range(10):
-            client.delete(shapes.attachment(f"attachment-{n:02}", DRIVER, "workers-0000"))
-
-    def remove_claims(client: Client) -> None:
-        for n in range(10):
-            client.delete(shapes.claim(f"claim-{n:04}", "data"))
-
-    def autoscaler(*flags: str) -> Cure:
-        return lambda client: client.create(shapes.cluster_autoscaler(*flags)) and None
-
+    """What an operator would do about each fault, by check id."""
     return {
-        "ADDR001": remake("controller_manager", node_cidr_mask_size="27"),
+        "ADDR001": _flags("controller_manager", {"node-cidr-mask-size": "27"}),
         "API011": lambda client: client.delete(shapes.cluster_role("telemetry", TELEMETRY_RULES)),
-        "AS002": autoscaler("--max-nodes-total=5000", "--max-total-unready-percentage=100"),
-        "AS006": autoscaler("--max-nodes-total=5000", "--max-total-unready-percentage=45"),
-        "DNS001": lambda client: client.apply(shapes.dns_autoscaler()),
-        "ETCD001": remake("etcd", quota_backend_bytes="8589934592"),
-        "ETCD008": remake("api_server", etcd_servers_overrides="/events#https://127.0.0.1:2383"),
-        "SCHED001": remake("scheduler", kube_api_qps="100", kube_api_burst="200"),
-        "SCHED006": lambda client: client.delete(shapes.deployment("apart", "web")),
-        "STOR001": remove_attachments,
-        "STOR013": remove_claims,
+        "AS002": _autoscaler("--max-nodes-total=5000", AUTOSCALER_FAULTS[1]),
+        "AS006": _autoscaler("--max-nodes-total=5000", "--max-total-unready-percentage=45"),
+        "CNI003": _apply(shapes.calico(typha_replicas=10, name="canal")),
+        "DNS001": _apply(shapes.dns_autoscaler()),
+        "ETCD001": _flags("etcd", {"quota-backend-bytes": "8589934592"}),
+        "ETCD008": _flags("api_server", {"etcd-servers-overrides": EVENTS_APART}),
+        "SCHED001": _flags("scheduler", {"kube-api-qps": "100", "kube-api-burst": "200"}),
+        "SCHED006": _scale_away,
+        "STOR001": lambda client: _remove(
+            client,
+            (shapes.attachment(f"attachment-{n:02}", DRIVER, "workers-0000") for n in range(10)),
+        ),
+        "STOR013": lambda client: _remove(
+            client, (shapes.claim(f"claim-{n:04}", "data") for n in range(10))
+        ),
     }
+
+
+EVENTS_APART = "/events#https://127.0.0.1:2383"
+
+
+def _flags(component: str, flags: dict[str, str]) -> Cure:
+    name = component if component == "etcd" else "kube-" + component.replace("_", "-")
+    name = name.replace("kube-api-server", "kube-apiserver")
+
+    def cure(client: Client) -> None:
+        for pod in shapes.control_plane_pods(**{component: flags}):  # type: ignore[arg-type]
+            if pod["metadata"]["labels"]["component"] == name:
+                # A mirror's flags can't be changed in place; the kubelet makes a new one.
+                client.delete(pod)
+                wait_until(lambda pod=pod: not _there(client, pod), 30, "the old mirror gone")  # type: ignore[misc]
+                client.create(pod)
+
+    return cure
+
+
+def _there(client: Client, one: Object) -> bool:
+    return client.status(client.path_of(one, named=True)) == 200
+
+
+def _autoscaler(*flags: str) -> Cure:
+    return _apply([shapes.cluster_autoscaler(*flags)])
+
+
+def _apply(objects: list[Object]) -> Cure:
+    return lambda client: client.apply(objects)
+
+
+def _remove(client: Client, objects: Iterable[Object]) -> None:
+    for one in objects:
+        client.delete(one)
+        # Protection by a finalizer waits for a controller; the fault is cured when it is gone.
+        wait_until(lambda one=one: not _there(client, one), 30, "it is gone")  # type: ignore[misc]
+
+
+def _scale_away(client: Client) -> None:
+    apart = shapes.deployment("apart", "web", labels={"app": "apart"})
+    client.patch(apart, {"spec": {"replicas": 0}})
+    wait_until(
+        lambda: not client.items("/api/v1/namespaces/web/pods?labelSelector=app=apart"),
+        60,
+        "the pods with affinity gone",
+    )

@@ -378,15 +378,19 @@ def flannel(network: str = "10.244.0.0/16", backend: str = "vxlan") -> list[Obje
     ]
 
 
-def calico(typha_replicas: int = 0, datastore: str = "kubernetes") -> list[Object]:
-    """Calico by manifest; no Typha where ``typha_replicas`` is 0."""
+def calico(
+    typha_replicas: int = 0, datastore: str = "kubernetes", name: str = "calico-node"
+) -> list[Object]:
+    """Calico by manifest; no Typha where ``typha_replicas`` is 0.
+
+    Under the name "canal" it stands for policy by Calico over the nodes' own pod blocks.
+    """
+    service_name = "calico-typha" if typha_replicas else "none"
     found = [
-        config_map(
-            "calico-config", {"typha_service_name": "calico-typha" if typha_replicas else "none"}
-        ),
+        config_map("calico-config", {"typha_service_name": service_name}),
         daemon_set(
-            "calico-node",
-            labels={"k8s-app": "calico-node"},
+            name,
+            labels={"k8s-app": name},
             container={
                 "image": "registry.example/calico/node:v3.30.3",
                 "env": [

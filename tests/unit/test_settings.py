@@ -58,7 +58,7 @@ def test_bad_settings_get_one_sentence_with_file_and_key(
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadSettings, match="nowhere.toml"):
+    with pytest.raises(BadSettings, match=r"nowhere\.toml"):
         load(tmp_path / "nowhere.toml")
 
 

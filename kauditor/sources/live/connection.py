@@ -183,7 +183,7 @@ def _api_client(found: Resolved) -> Any:
     root = logging.getLogger()
     root.addHandler(complaints)
     try:
-        config.load_kube_config_from_dict(
+        config.load_kube_config_from_dict(  # type: ignore[no-untyped-call]
             document, client_configuration=configuration, persist_config=False
         )
     except Exception as error:

@@ -210,7 +210,7 @@ class Transport:
                     headers=headers,
                     body=body,
                     timeout=urllib3.Timeout(
-                        connect=min(CONNECT_SECONDS, self._left(until, began)),
+                        connect=min(CONNECT_SECONDS, self._left(until, began) or CONNECT_SECONDS),
                         read=self._left(until, began),
                     ),
                     retries=False,

@@ -1,0 +1,56 @@
+"""The demo snapshot is what the test control plane gives, and it has something in every area."""
+
+from typing import Any
+
+import msgspec
+
+from kauditor import packs
+from kauditor import scan as corridor
+from kauditor.demo import demo_snapshot
+from kauditor.model.check import Area
+from kauditor.model.finding import State
+from kauditor.model.snapshot import Snapshot
+from tests.cluster import demo
+
+# How full etcd's file is differs from run to run; by more than half it would be another cluster.
+SIZE = "etcd-quota-bytes"
+
+
+def told(snapshot: Snapshot) -> tuple[dict[str, Any], list[float]]:
+    """The report without times and sizes, and the sizes."""
+    checks = tuple(packs.load(installed=False))
+    report = corridor.judge(snapshot, corridor.Request(checks=checks, version="test"))
+    document = msgspec.to_builtins(report)
+    for name in ("taken", "cost"):
+        del document[name]
+    title = next(limit["title"] for limit in document["limits"] if limit["dimension"] == SIZE)
+    sizes = [limit["used"] for limit in document["limits"] if limit["dimension"] == SIZE]
+    document["limits"] = [one for one in document["limits"] if one["dimension"] != SIZE]
+    document["results"] = [
+        {**one, "summary": "", "evidence": [], "nodes": 0} if one["dimension"] == SIZE else one
+        for one in document["results"]
+    ]
+    document["areas"] = [
+        {**one, "first_limit": 0} if one["id"] == "etcd" else one for one in document["areas"]
+    ]
+    document["path"] = [
+        {**one, "after": 0} if one["then"] == title else one for one in document["path"]
+    ]
+    return document, sizes
+
+
+def test_recorded_again_it_tells_the_same(binaries: None) -> None:
+    held, held_sizes = told(demo_snapshot())
+    again, sizes = told(demo.record())
+    assert again == held
+    assert len(sizes) == len(held_sizes)
+    assert all(0.5 < new / old < 2 for new, old in zip(sizes, held_sizes, strict=True))
+
+
+def test_every_area_that_has_checks_has_a_finding() -> None:
+    checks = tuple(packs.load(installed=False))
+    report = corridor.judge(demo_snapshot(), corridor.Request(checks=checks, version="test"))
+    found = {one.area for one in report.results if one.state in (State.FAIL, State.WARN)}
+    assert found == {check.area for check in checks}
+    assert len(found) >= 6
+    assert Area.NETWORK in found
