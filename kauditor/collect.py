@@ -278,14 +278,17 @@ class _OnlyMeta(msgspec.Struct):
 def _decoded(decoder: "msgspec.json.Decoder[ObjectList[Any]]", page: bytes) -> list[Any]:
     """The items of a page; the error for a malformed object names it."""
     try:
-        return decoder.decode(page).items or []
+        items = decoder.decode(page).items
+        if items is msgspec.UNSET:
+            raise msgspec.DecodeError("it is no list: it has no items")
+        return items or []
     except msgspec.ValidationError as error:
         name = ""
         place = re.search(r"items\[(\d+)\]", str(error))
         if place:
             try:
-                items = msgspec.json.decode(page, type=ObjectList[_OnlyMeta]).items or []
-                meta = items[int(place.group(1))].metadata
+                named = msgspec.json.decode(page, type=ObjectList[_OnlyMeta]).items or []
+                meta = named[int(place.group(1))].metadata
                 name = f" in {meta.namespace + '/' if meta.namespace else ''}{meta.name}"
             except (msgspec.DecodeError, IndexError):
                 name = ""

@@ -65,10 +65,13 @@ class ListMeta(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ObjectList(msgspec.Struct, Generic[View], frozen=True):
-    """One page of a list."""
+    """One page of a list.
+
+    A server writes ``items`` even where there are none; an answer without it is no list.
+    """
 
     metadata: ListMeta = ListMeta()
-    items: list[View] | None = None
+    items: list[View] | None | msgspec.UnsetType = msgspec.UNSET
 
 
 def quantity(text: str | int | float | None) -> float:

@@ -75,12 +75,12 @@ def html(report: Report, options: RenderOptions) -> str:
         number=number,
         size=size,
         count=count,
-        prose=lambda text, label: Markup(prose(text, label)),
+        prose=lambda text, label: Markup(prose(text, label)),  # noqa: S704 - made by markdown-it without raw HTML
     )
     page = jinja.get_template("report.html.j2").render(
         **_context(report),
-        style=Markup(style),
-        script=Markup(script),
+        style=Markup(style),  # noqa: S704 - a template file, closed by its own hash
+        script=Markup(script),  # noqa: S704
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
@@ -214,9 +214,9 @@ def _runway(report: Report, limits: Limits, anchors: dict[str, str]) -> dict[str
         )
     unseen = [
         {"title": title, "check": limit.check, "anchor": _slug(limit.check, "u-")}
-        for limit, title in list(
-            zip(limits.unseen, titles[len(limits.bound) :], strict=True)
-        )[:UNSEEN]
+        for limit, title in list(zip(limits.unseen, titles[len(limits.bound) :], strict=True))[
+            :UNSEEN
+        ]
     ]
     dense = [
         {
@@ -311,9 +311,7 @@ def _areas(report: Report) -> list[dict[str, Any]]:
     return rows
 
 
-def _findings(
-    report: Report, limits: Limits
-) -> tuple[list[dict[str, Any]], list[Result]]:
+def _findings(report: Report, limits: Limits) -> tuple[list[dict[str, Any]], list[Result]]:
     """Findings in full as far as the page may grow, and the rest."""
     by_key = {
         (limit.check, limit.dimension, limit.subject): limit
@@ -361,7 +359,11 @@ def _how(limit: Limit | None) -> str:
         likely = f", likely {reach(limit)}" if reach(limit) else ""
         words = [f"It holds {limit.nodes:,} nodes{likely}: {amount(limit)} today."]
     words.append(GROWTHS[limit.grows])
-    words.append(f"The threshold comes from {BASES[limit.basis]}." if limit.basis != "hard" else "The software enforces the threshold.")
+    words.append(
+        f"The threshold comes from {BASES[limit.basis]}."
+        if limit.basis != "hard"
+        else "The software enforces the threshold."
+    )
     return " ".join(words)
 
 
@@ -379,7 +381,7 @@ def _unknowns(unknown: Iterable[Result]) -> dict[str, Any]:
     groups: dict[tuple[str, str, str], list[Result]] = {}
     for one in unknown:
         groups.setdefault((one.reason or "unknown", one.lift, one.grant), []).append(one)
-    made = []
+    made: list[dict[str, Any]] = []
     anchored: set[str] = set()
     for (reason, lift, grant), rows in groups.items():
         distinct = list({(one.check, one.summary): one for one in rows}.values())

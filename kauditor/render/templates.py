@@ -24,9 +24,9 @@ def environment(template_dir: str | None, *, escape: bool) -> "Environment":
     places = [bundled_dir()]
     if template_dir:
         places.insert(0, Path(template_dir))
-    return Environment(  # noqa: S701 - autoescape is on for HTML; Markdown has its own escape
+    return Environment(
         loader=FileSystemLoader(places),
-        autoescape=escape,
+        autoescape=escape,  # noqa: S701 - on for HTML; Markdown has an escape of its own
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -134,9 +134,7 @@ class _Sheet:
         """All lines, coloured where that is asked for."""
         lines = list(self._lines())
         if not self.options.color:
-            return "".join(
-                "".join(part.text for part in line).rstrip() + "\n" for line in lines
-            )
+            return "".join("".join(part.text for part in line).rstrip() + "\n" for line in lines)
         return _coloured(lines)
 
     def _lines(self) -> Iterator[Line]:
@@ -238,7 +236,9 @@ class _Sheet:
             yield (Part("  " + row),)
         rest = []
         if report.score.value is not None and report.score.low != report.score.high:
-            rest.append(f"could be {report.score.low} to {report.score.high}, with what was not seen")
+            rest.append(
+                f"could be {report.score.low} to {report.score.high}, with what was not seen"
+            )
         if report.gate.outcome != "none":
             rest.append(f"gate {report.gate.outcome}")
         for row in self._packed(rest, "    ", 2):
@@ -269,7 +269,12 @@ class _Sheet:
         rows = [*shown, *missing]
         yield from self._table(rows, named([*bound, *unseen]))
         if hidden:
-            yield (Part(f"   {hidden:,} more {'clears' if hidden == 1 else 'clear'} the target: --all", "dim"),)
+            yield (
+                Part(
+                    f"   {hidden:,} more {'clears' if hidden == 1 else 'clear'} the target: --all",
+                    "dim",
+                ),
+            )
         if len(unseen) > len(missing):
             yield (Part(f"   {len(unseen) - len(missing):,} more not seen: --all", "dim"),)
 
@@ -463,9 +468,7 @@ class _Sheet:
         if not unknown:
             return
         checks = {one.check for one in unknown}
-        asked = {
-            one.check for one in self.report.results if one.state is not State.NOT_APPLICABLE
-        }
+        asked = {one.check for one in self.report.results if one.state is not State.NOT_APPLICABLE}
         yield (Part(f"Not seen, {len(checks):,} of {count(len(asked), 'check')}", "head"),)
         distinct = list({(one.check, one.lift): one for one in unknown}.values())
         rows = distinct[:UNKNOWNS] if self.folded else distinct
@@ -475,7 +478,9 @@ class _Sheet:
         last = ""
         for one in rows:
             told = one.lift or one.summary
-            yield from self._unknown(one, check, title, reason, "as above" if told == last else told)
+            yield from self._unknown(
+                one, check, title, reason, "as above" if told == last else told
+            )
             last = told
         if len(rows) < len(distinct):
             yield (Part(f"  {len(distinct) - len(rows):,} more: --all", "dim"),)

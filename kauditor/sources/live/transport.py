@@ -346,8 +346,9 @@ def _broken(error: Exception) -> _Broken:
 
     text = {
         exceptions.NameResolutionError: "the name of the server is not known",
-        exceptions.ConnectTimeoutError: f"no connection within {CONNECT_SECONDS:g} s",
+        # A refused connection is a kind of connect time-out to urllib3, so it is asked first.
         exceptions.NewConnectionError: "the connection was refused",
+        exceptions.ConnectTimeoutError: f"no connection within {CONNECT_SECONDS:g} s",
         exceptions.ReadTimeoutError: "the answer took too long",
         exceptions.IncompleteRead: "the answer was cut short",
         exceptions.ProxyError: "the proxy refused the connection",

@@ -1,5 +1,6 @@
 """Four reports made by hand: healthy, before a wall, managed and half seen, everything forbidden."""
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -323,7 +324,7 @@ def wall() -> Report:
             before=one.nodes or 0, after=following.nodes, then=following.title,
             effort=titles[one.check][1], risk=titles[one.check][2],
         )
-        for one, following in zip(ahead, ahead[1:], strict=False)
+        for one, following in pairwise(ahead)
         if (one.nodes or 0) <= 5_000
     )  # fmt: skip
     kinds = (
