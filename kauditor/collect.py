@@ -107,7 +107,7 @@ def collect(
         taken=taken,
         where=source.where(),
         facts=run.facts,
-        cost=_with_objects(source.cost(), run.objects),
+        cost=_with_objects(source.cost(), run.objects, run.cut_short),
         notes=tuple(source.notes()),
     )
 
@@ -119,6 +119,7 @@ class _Run:
         self.facts: dict[type[Fact], Fact | Unknown] = {}
         self.objects: dict[str, int] = {}
         self.readings: list[_Reading] = []
+        self.cut_short = False
 
     def plan(self, leaves: list[type[Fact]], namespace: str) -> None:
         """Group facts by question; read a list once where a wider one is read anyway."""
@@ -199,6 +200,7 @@ class _Run:
         except Refusal as refusal:
             return _unknown(refusal, reading.question)
         except Deadline:
+            self.cut_short = True
             return Unknown(
                 why=Why.UNREACHABLE,
                 detail=f"The time for the scan was over before {_title(reading.question)} "
@@ -343,9 +345,9 @@ def _unknown(refusal: Refusal, question: Question) -> Unknown:
     return Unknown(why=why, detail=detail, lift=lift, grant=grant)
 
 
-def _with_objects(cost: Cost, objects: dict[str, int]) -> Cost:
+def _with_objects(cost: Cost, objects: dict[str, int], cut_short: bool) -> Cost:
     kinds = tuple(
         msgspec.structs.replace(kind, objects=objects.get(kind.kind, kind.objects))
         for kind in cost.kinds
     )
-    return msgspec.structs.replace(cost, kinds=kinds)
+    return msgspec.structs.replace(cost, kinds=kinds, cut_short=cut_short)

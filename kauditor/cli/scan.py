@@ -2,13 +2,14 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kauditor.cli import options as flags
-from kauditor.cli.exits import Sentence, exits
-from kauditor.model.snapshot import Snapshot
+from kauditor.cli.exits import NOT_SCANNED, Sentence, exits
+if TYPE_CHECKING:
+    from kauditor.model.snapshot import Snapshot
 
 HELP = """Audit a cluster: what breaks first on the way to the target, and what to do.
 
@@ -155,10 +156,13 @@ def scan(
         if report.gate.conditions:
             sys.stdout.flush()
             print(gate_line(report), file=sys.stderr)
+    if snapshot.cost.cut_short and not (from_file or demo):
+        print("kauditor: the time for the scan was over; the report is partial.", file=sys.stderr)
+        return NOT_SCANNED
     return report.gate.exit
 
 
-def _replayed(from_file: str | None) -> Snapshot:
+def _replayed(from_file: str | None) -> "Snapshot":
     """The snapshot of a file, or the one that comes along."""
     from kauditor.demo import demo_snapshot
     from kauditor.model.snapshot import BadSnapshot, decode

@@ -150,7 +150,10 @@ class KindCost(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cost(msgspec.Struct, frozen=True, kw_only=True):
-    """What the scan itself asked of the cluster. Times in seconds, memory and traffic in bytes."""
+    """What the scan itself asked of the cluster. Times in seconds, memory and traffic in bytes.
+
+    ``cut_short`` says that the time for the whole scan was over before all was read.
+    """
 
     requests: int = 0
     bytes: int = 0
@@ -159,6 +162,7 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     throttled: int = 0
     peak_memory_bytes: int = 0
     priority_level: str = ""
+    cut_short: bool = False
     kinds: tuple[KindCost, ...] = ()
 
 

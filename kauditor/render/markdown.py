@@ -27,7 +27,7 @@ _CUT = (
     "\n\nThe rest was cut off here; the JSON report holds it: `kauditor scan -o json=report.json`\n"
 )
 # What can mean something in Markdown, in a mention, a reference or an emoji code.
-_SPECIAL = re.compile(r"[&<>|`*_\[\]~@\\\\#$^{}!:]")
+_SPECIAL = re.compile(r"[&<>|`*_\[\]~@\\#$^{}!]|:(?=\S)")
 
 
 def escape(text: str) -> str:
@@ -39,7 +39,7 @@ def escape(text: str) -> str:
     text = " ".join(text.split())
     text = _SPECIAL.sub(_entity, text)
     # Only at the start of a line do these make a list or a heading's underline.
-    return re.sub(r"^(?:[-+=]|\d+(?=[.)]))", lambda found: _entities(found.group()), text)
+    return re.sub(r"^(?:[-+=]|\d+(?=[.)](?:\s|$)))", lambda found: _entities(found.group()), text)
 
 
 def markdown(report: Report, options: RenderOptions) -> str:

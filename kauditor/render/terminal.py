@@ -459,7 +459,7 @@ class _Sheet:
             yield from self.hung(lead, one.summary)
             for row in one.evidence:
                 words = f"{row.what}: {row.value} ({row.seen}, {row.source})"
-                yield from self.hung((Part(" " * (4 + word + 2)),), words, tone="dim")
+                yield from self.hung((Part(" " * (word + check + 6)),), words, tone="dim")
         if len(rows) < len(found):
             yield (Part(f"  {len(found) - len(rows):,} more: --all", "dim"),)
 

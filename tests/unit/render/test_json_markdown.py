@@ -48,7 +48,8 @@ def test_escaped_text_comes_back_unchanged(text: str) -> None:
 )  # fmt: skip
 def test_nothing_is_left_that_means_something(text: str) -> None:
     escaped = escape(text)
-    assert not set(escaped.replace("&#", "")) & set("<>|`@[]*:\n")
+    assert not set(escaped.replace("&#", "")) & set("<>|`@[]*\n")
+    assert "::" not in escaped and "://" not in escaped and ":smile" not in escaped
     assert MarkdownIt("commonmark").render(escaped).count("<") == 2
 
 
