@@ -8,6 +8,7 @@ import typer
 
 from kauditor.cli import options as flags
 from kauditor.cli.exits import NOT_SCANNED, Sentence, exits
+
 if TYPE_CHECKING:
     from kauditor.model.snapshot import Snapshot
 

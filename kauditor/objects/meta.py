@@ -71,7 +71,7 @@ class ObjectList(msgspec.Struct, Generic[View], frozen=True):
     """
 
     metadata: ListMeta = ListMeta()
-    items: list[View] | None | msgspec.UnsetType = msgspec.UNSET
+    items: list[View] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 def quantity(text: str | int | float | None) -> float:

@@ -176,7 +176,9 @@ def _axis(report: Report, limits: Limits) -> tuple[int, list[int]]:
     wanted = max(target * 1.5, today * 1.5, 0 if target else min(middle * 1.2, today * 10), 4)
     power = 10 ** math.floor(math.log10(wanted / 4))
     step = next(
-        math.ceil(power * factor) for factor in (1, 2, 2.5, 5, 10) if power * factor * 4 >= wanted
+        math.ceil(power * factor)
+        for factor in (1, 1.5, 2, 2.5, 4, 5, 10)
+        if power * factor * 4 >= wanted
     )
     return step * 4, [step * place for place in range(5)]
 

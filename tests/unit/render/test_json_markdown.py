@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -29,6 +29,7 @@ def test_unknown_format_is_named() -> None:
 TEXT = st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=60)
 
 
+@settings(deadline=None)
 @given(TEXT)
 def test_escaped_text_comes_back_unchanged(text: str) -> None:
     line = " ".join(text.split())

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -87,6 +87,7 @@ def test_a_large_report_stays_short_unless_asked() -> None:
     assert len(render(large(), "text", RenderOptions(show_all=True)).splitlines()) > 200
 
 
+@settings(deadline=None)
 @given(
     st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=40), st.sampled_from(WIDTHS)
 )

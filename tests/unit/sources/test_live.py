@@ -15,7 +15,6 @@ from kauditor.facts.pods import POD_LISTING, Pods
 from kauditor.model.fact import Fact, Unknown, Why
 from kauditor.model.snapshot import Snapshot
 from kauditor.model.source import Count, Listing, Refusal
-from kauditor.sources.live import transport
 from kauditor.sources.live.connection import ConnectError, ConnectOptions, connect
 from kauditor.sources.live.source import LiveSource, continue_token
 from kauditor.testing import TAKEN
@@ -45,7 +44,7 @@ def opened(folder: Path, server: Door | str, **options: Any) -> LiveSource:
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     real = time.sleep
-    monkeypatch.setattr(transport.time, "sleep", lambda seconds: real(min(seconds, 0.01)))
+    monkeypatch.setattr(time, "sleep", lambda seconds: real(min(seconds, 0.01)))
 
 
 def read(source: LiveSource, *facts: type[Fact]) -> Snapshot:
