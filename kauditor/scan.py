@@ -21,10 +21,10 @@ from kauditor.facts.scale import Scale
 from kauditor.facts.server_version import ServerVersion
 from kauditor.facts.stated import Stated
 from kauditor.model.check import Check
-from kauditor.model.fact import Fact, Unknown
+from kauditor.model.fact import Fact, Tallied, Unknown, leaf_facts
 from kauditor.model.report import Cluster, Report, Target, Tool
 from kauditor.model.snapshot import Snapshot
-from kauditor.model.source import Source
+from kauditor.model.source import Grant, Source
 from kauditor.report import assemble
 from kauditor.settings import BadSettings, ClusterSettings, Settings
 
@@ -181,6 +181,16 @@ def options_of(checks: Iterable[Check], settings: Settings) -> dict[str, dict[st
                 raise BadSettings(f"[checks.{check.id}] {key}: {error}.") from error
             found.setdefault(check.id, {})[option.name] = made
     return found
+
+
+def grants_of(checks: Iterable[Check]) -> list[Grant]:
+    """Every right that a scan with these checks uses, each once, in a steady order."""
+    leaves = {leaf for fact in ALWAYS for leaf in leaf_facts(fact)}
+    leaves |= {leaf for check in checks for need in check.needs for leaf in leaf_facts(need.fact)}
+    grants = {leaf.recipe.question.grant for leaf in leaves if isinstance(leaf.recipe, Tallied)}
+    return sorted(
+        grants, key=lambda grant: (grant.path, grant.group, grant.resource, grant.namespace)
+    )
 
 
 def unknown_facts(snapshot: Snapshot) -> list[Unknown]:

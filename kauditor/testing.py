@@ -20,8 +20,8 @@ from kauditor.facts.nodes import Nodes
 from kauditor.facts.pods import Pods
 from kauditor.facts.scale import Scale
 from kauditor.facts.stated import Stated
-from kauditor.model.check import Check
-from kauditor.model.fact import Fact, Tallied, Unknown, leaf_facts
+from kauditor.model.check import Check, questions_of
+from kauditor.model.fact import Fact, Unknown
 from kauditor.model.finding import State
 from kauditor.model.result import Result
 from kauditor.model.source import (
@@ -30,7 +30,6 @@ from kauditor.model.source import (
     Exposition,
     Listing,
     Page,
-    Question,
     Refusal,
     Sample,
     Where,
@@ -38,6 +37,18 @@ from kauditor.model.source import (
 from kauditor.projection import Base, project
 from kauditor.settings import FactSettings
 from kauditor.sources.metrics_text import parse
+
+__all__ = [
+    "Case",
+    "MadeUpCluster",
+    "breaches",
+    "load_cases",
+    "mismatches",
+    "questions_of",
+    "run",
+    "unknown_cases",
+    "wrongly_decided",
+]
 
 PAGE_SIZE = 500
 TAKEN = "2026-01-01T00:00:00Z"
@@ -379,16 +390,6 @@ def _described(result: Result) -> str:
     reason = f" ({result.reason})" if result.reason else ""
     subject = f" {result.subject}" if result.subject else ""
     return f"{result.state}{reason} {result.severity}{nodes}{subject}: {result.summary}"
-
-
-def questions_of(check: Check) -> list[Question]:
-    """Every source that the facts of a check are read from."""
-    found: dict[str, Question] = {}
-    for need in check.needs:
-        for leaf in leaf_facts(need.fact):
-            if isinstance(leaf.recipe, Tallied):
-                found.setdefault(str(leaf.recipe.question), leaf.recipe.question)
-    return [found[name] for name in sorted(found)]
 
 
 def unknown_cases(check: Check, case: Case) -> Iterator[Case]:

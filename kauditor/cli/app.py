@@ -34,10 +34,12 @@ def root(
 
 
 def _commands() -> None:
-    from kauditor.cli import collect, scan
+    from kauditor.cli import checks, collect, rbac, scan
 
     app.command("scan", help=scan.HELP)(scan.scan)
     app.command("collect", help=collect.HELP)(collect.collect)
+    app.command("rbac", help=rbac.HELP)(rbac.rbac)
+    app.add_typer(checks.app, name="checks")
 
 
 _commands()

@@ -9,8 +9,9 @@ from typing import Any, get_type_hints
 import msgspec
 
 from kauditor.model.dimension import Dimension
-from kauditor.model.fact import BadSignature, Need, needs_of
+from kauditor.model.fact import BadSignature, Need, Tallied, leaf_facts, needs_of
 from kauditor.model.finding import Finding, Severity
+from kauditor.model.source import Question
 
 ID_FORM = re.compile(r"^[A-Z]{2,8}\d{3}$")
 SECTIONS = ("Why it breaks", "Fix", "Verify")
@@ -167,3 +168,13 @@ def _page(function: Callable[..., Any], place: str) -> CheckPage:
         fix=sections["Fix"],
         verify=sections["Verify"],
     )
+
+
+def questions_of(check: Check) -> list[Question]:
+    """Every source that the facts of a check are read from."""
+    found: dict[str, Question] = {}
+    for need in check.needs:
+        for leaf in leaf_facts(need.fact):
+            if isinstance(leaf.recipe, Tallied):
+                found.setdefault(str(leaf.recipe.question), leaf.recipe.question)
+    return [found[name] for name in sorted(found)]
