@@ -7,24 +7,42 @@ Everything a check needs is here, and a check imports nothing else of kauditor.
 from kauditor.facts.add_ons import AddOn, AddOns
 from kauditor.facts.affinity_terms import AffinityOwner, AffinityTerms
 from kauditor.facts.api_server_metrics import ApiServerMetrics
+from kauditor.facts.api_services import ApiServices, UnavailableApi
 from kauditor.facts.attach_slots import AttachSlots, CsiNodes, DriverSlots, VolumeAttachments
+from kauditor.facts.calico import BgpConfigurations, BgpPeers, IpamBlocks, IpPools
+from kauditor.facts.cilium_identities import CiliumIdentities
 from kauditor.facts.cluster_cidr import BlockRange, ClusterCidr
 from kauditor.facts.cluster_identity import ClusterIdentity
 from kauditor.facts.cluster_wide_readers import ClusterWideReaders, Reader
 from kauditor.facts.cni import Cni
 from kauditor.facts.control_plane import ControlPlane, flag_evidence, flag_origin
+from kauditor.facts.control_plane_leases import ControlPlaneLeases, LeaderLease
 from kauditor.facts.daemon_sets import DaemonSet, DaemonSets
+from kauditor.facts.dns_pods import DnsPods
+from kauditor.facts.endpoint_slices import EndpointSlices, LargeService
+from kauditor.facts.etcd_quota import EtcdQuota
+from kauditor.facts.flannel_backends import FlannelBackends
+from kauditor.facts.flow_schemas import FlowSchemas
 from kauditor.facts.horizontal_autoscalers import HorizontalAutoscalers
 from kauditor.facts.nodes import Nodes, Pool
+from kauditor.facts.object_counts import CrdCount, EventCount
+from kauditor.facts.pod_room import FullNode, NodeSlots, PodRoom
 from kauditor.facts.pods import Pods
+from kauditor.facts.priority_classes import PriorityClasses
 from kauditor.facts.provider import Provider
 from kauditor.facts.readiness import Readiness
 from kauditor.facts.scale import Scale
+from kauditor.facts.schedulers import Schedulers
 from kauditor.facts.server_version import ServerVersion
+from kauditor.facts.service_backends import ServiceBackends
+from kauditor.facts.service_proxy import ServiceProxy
+from kauditor.facts.service_ranges import ServiceCidrs, ServiceRange, ServiceRanges
+from kauditor.facts.services import Services
 from kauditor.facts.stated import Stated
 from kauditor.facts.static_pods import StaticPod, StaticPods
 from kauditor.facts.system_config import DnsScaling, SystemConfig
 from kauditor.facts.volumes import Claims, Volumes
+from kauditor.facts.webhooks import MutatingWebhooks, ValidatingWebhooks, Webhook, Webhooks
 from kauditor.model.check import Area, BadCheck, Check, check
 from kauditor.model.dimension import Dimension, Growth, LimitKind, SourceClass
 from kauditor.model.fact import (
@@ -62,46 +80,74 @@ __all__ = [
     "AffinityOwner",
     "AffinityTerms",
     "ApiServerMetrics",
+    "ApiServices",
     "Area",
     "AttachSlots",
     "BadCheck",
+    "BgpConfigurations",
+    "BgpPeers",
     "BlockRange",
     "Check",
+    "CiliumIdentities",
     "Claims",
     "ClusterCidr",
     "ClusterIdentity",
     "ClusterWideReaders",
     "Cni",
     "ControlPlane",
+    "ControlPlaneLeases",
     "Count",
+    "CrdCount",
     "CsiNodes",
     "DaemonSet",
     "DaemonSets",
     "Dimension",
+    "DnsPods",
     "DnsScaling",
     "DriverSlots",
+    "EndpointSlices",
+    "EtcdQuota",
+    "EventCount",
     "Evidence",
     "Exposition",
     "Fact",
     "Finding",
+    "FlannelBackends",
+    "FlowSchemas",
+    "FullNode",
     "Grant",
     "Growth",
     "HorizontalAutoscalers",
+    "IpPools",
+    "IpamBlocks",
+    "LargeService",
+    "LeaderLease",
     "LimitKind",
     "Listing",
     "Meta",
+    "MutatingWebhooks",
+    "NodeSlots",
     "Nodes",
     "Origin",
     "Page",
+    "PodRoom",
     "Pods",
     "Pool",
+    "PriorityClasses",
     "Provider",
     "Reader",
     "Readiness",
     "Sample",
     "Scale",
+    "Schedulers",
     "Seen",
     "ServerVersion",
+    "ServiceBackends",
+    "ServiceCidrs",
+    "ServiceProxy",
+    "ServiceRange",
+    "ServiceRanges",
+    "Services",
     "Severity",
     "SourceClass",
     "State",
@@ -111,9 +157,13 @@ __all__ = [
     "Struct",
     "SystemConfig",
     "Tally",
+    "UnavailableApi",
     "Unknown",
+    "ValidatingWebhooks",
     "VolumeAttachments",
     "Volumes",
+    "Webhook",
+    "Webhooks",
     "Why",
     "check",
     "derives",

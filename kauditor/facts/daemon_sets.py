@@ -4,7 +4,7 @@ import msgspec
 
 from kauditor.model.fact import Fact, tallies
 from kauditor.model.source import Listing
-from kauditor.objects.workload import Workload
+from kauditor.objects.workload import EnvVar, TemplateContainer, Workload, flags_of
 
 DAEMON_SET_LISTING = Listing("apps/v1", "daemonsets", Workload)
 MOST = 500
@@ -12,6 +12,13 @@ MOST = 500
 # The one setting of calico-node that decides whether Typha is needed.
 CALICO_DATASTORE = "DATASTORE_TYPE"
 CALICO_TYPHA = "FELIX_TYPHAK8SSERVICENAME"
+CALICO_BACKEND = "CALICO_NETWORKING_BACKEND"
+# Settings of the AWS VPC CNI: kept as "true" and "false", or as digits.
+VPC_SWITCHES = ("ENABLE_PREFIX_DELEGATION", "AWS_VPC_K8S_CNI_CUSTOM_NETWORK_CFG")
+VPC_NUMBERS = ("WARM_ENI_TARGET", "WARM_IP_TARGET", "MINIMUM_IP_TARGET", "WARM_PREFIX_TARGET")
+# The spellings that Go's strconv.ParseBool takes for true.
+TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+PROXY_MODE = "proxy-mode"
 
 
 class DaemonSet(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,12 +61,7 @@ class DaemonSetTally:
         """Note one."""
         spec = workload.spec.template.spec
         containers = spec.containers or []
-        settings = {
-            variable.name: variable.value
-            for container in containers
-            for variable in container.env or []
-            if variable.name in (CALICO_DATASTORE, CALICO_TYPHA)
-        }
+        settings = _settings(containers)
         self.sets.append(
             DaemonSet(
                 namespace=workload.metadata.namespace,
@@ -77,3 +79,28 @@ class DaemonSetTally:
         """The DaemonSets."""
         ordered = sorted(self.sets, key=lambda one: (-one.desired, one.namespace, one.name))
         return DaemonSets(count=len(ordered), sets=tuple(ordered[:MOST]))
+
+
+def _settings(containers: list[TemplateContainer]) -> dict[str, str]:
+    settings = {}
+    for container in containers:
+        for variable in container.env or []:
+            value = _setting(variable)
+            if value is not None:
+                settings[variable.name] = value
+        mode = flags_of(container.command, container.args).get(PROXY_MODE)
+        if mode and container.name == "kube-proxy":
+            settings[PROXY_MODE] = mode
+    return settings
+
+
+def _setting(variable: EnvVar) -> str | None:
+    """What one variable means; null where no check needs it."""
+    name, value = variable.name, variable.value
+    if name in (CALICO_DATASTORE, CALICO_TYPHA, CALICO_BACKEND):
+        return value
+    if name in VPC_SWITCHES:
+        return "true" if value in TRUE else "false"
+    if name in VPC_NUMBERS and value.strip().isdigit():
+        return value.strip()
+    return None

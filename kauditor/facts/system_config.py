@@ -43,6 +43,9 @@ class SystemConfig(Fact, frozen=True, kw_only=True):
     cilium_pod_cidrs: str = ""
     cilium_mask_size: str = ""
     cilium_kube_proxy_replacement: str = ""
+    cilium_endpoint_slice: str | None = None
+    cilium_lb_map_max: str = ""
+    dns_autopath: bool = False
     flannel_backend: str | None = None
     flannel_network: str = ""
     dns_scaling: tuple[DnsScaling, ...] = ()
@@ -75,7 +78,13 @@ class SystemConfigTally:
             self.set["cilium_pod_cidrs"] = data.get("cluster-pool-ipv4-cidr", "")
             self.set["cilium_mask_size"] = data.get("cluster-pool-ipv4-mask-size", "")
             self.set["cilium_kube_proxy_replacement"] = data.get("kube-proxy-replacement", "")
-        elif name == "kube-flannel-cfg":
+            self.set["cilium_endpoint_slice"] = data.get("enable-cilium-endpoint-slice", "")
+            self.set["cilium_lb_map_max"] = data.get("bpf-lb-map-max", "")
+        elif name == "coredns" and "Corefile" in data:
+            self.set["dns_autopath"] = bool(
+                re.search(r"^\s*autopath\b", data["Corefile"], re.MULTILINE)
+            )
+        elif name in ("kube-flannel-cfg", "canal-config"):
             backend, network = _flannel(data.get("net-conf.json", ""))
             self.set["flannel_backend"] = backend
             self.set["flannel_network"] = network

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from kauditor.objects.meta import AnnotatedMeta, Meta, Struct
 
 
@@ -15,9 +17,9 @@ class Taint(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
 class NodeSpec(Struct, frozen=True, gc=False, rename="camel", kw_only=True):
     """``spec`` of a node."""
 
-    pod_cidr: str = ""
-    pod_cidrs: list[str] | None = None
-    provider_id: str = ""
+    pod_cidr: str = msgspec.field(name="podCIDR", default="")
+    pod_cidrs: list[str] | None = msgspec.field(name="podCIDRs", default=None)
+    provider_id: str = msgspec.field(name="providerID", default="")
     taints: list[Taint] | None = None
     unschedulable: bool = False
 

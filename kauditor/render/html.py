@@ -27,6 +27,7 @@ from kauditor.render.parts import (
     number,
     reach,
     room,
+    rule_of,
     share,
     size,
     unknowns_of,
@@ -75,6 +76,7 @@ def html(report: Report, options: RenderOptions) -> str:
         number=number,
         size=size,
         count=count,
+        coded=_coded,
         prose=lambda text, label: Markup(prose(text, label)),  # noqa: S704 - made by markdown-it without raw HTML
     )
     page = jinja.get_template("report.html.j2").render(
@@ -85,6 +87,19 @@ def html(report: Report, options: RenderOptions) -> str:
         script_hash=_hash(script),
     )
     return page if page.endswith("\n") else page + "\n"
+
+
+def _coded(text: str) -> Any:
+    """One line of text, what stands between backticks as code. Nothing else in it is markup."""
+    from markupsafe import Markup, escape
+
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(parts)
+    )
 
 
 def _source(jinja: Any, name: str) -> str:
@@ -174,6 +189,9 @@ def _axis(report: Report, limits: Limits) -> tuple[int, list[int]]:
     known = [limit.nodes or 0 for limit in limits.bound]
     middle = known[len(known) // 2] if known else 0
     wanted = max(target * 1.5, today * 1.5, 0 if target else min(middle * 1.2, today * 10), 4)
+    # The first limit is what the page is about: it stands on the axis unless it is far away.
+    if known and known[0] <= 4 * max(target, today):
+        wanted = max(wanted, known[0] * 1.15)
     power = 10 ** math.floor(math.log10(wanted / 4))
     step = next(
         math.ceil(power * factor)
@@ -243,6 +261,8 @@ def _runway(report: Report, limits: Limits, anchors: dict[str, str]) -> dict[str
         "unseen": unseen,
         "more_unseen": len(limits.unseen) - len(unseen),
         "dense": dense,
+        "tones": {row["tone"] for row in rows},
+        "ranged": any(row["ranged"] for row in rows),
         "today_at": today_at,
         "target_at": target_at,
         **_marks(today_at, target_at),
@@ -361,6 +381,8 @@ def _how(limit: Limit | None) -> str:
         likely = f", likely {reach(limit)}" if reach(limit) else ""
         words = [f"It holds {limit.nodes:,} nodes{likely}: {amount(limit)} today."]
     words.append(GROWTHS[limit.grows])
+    if limit.points is not None:
+        words.append(f"Its own points are {limit.points} of 100; 75 is the target.")
     words.append(
         f"The threshold comes from {BASES[limit.basis]}."
         if limit.basis != "hard"
@@ -399,6 +421,7 @@ def _unknowns(unknown: Iterable[Result]) -> dict[str, Any]:
                 "because": REASONS.get(reason, ""),
                 "lift": lift,
                 "grant": grant,
+                "rule": rule_of(grant),
                 "entries": entries,
                 "summary": summaries.pop() if len(summaries) == 1 else "",
                 "capacity": sum(one.capacity for one in distinct),

@@ -27,7 +27,10 @@ _CUT = (
     "\n\nThe rest was cut off here; the JSON report holds it: `kauditor scan -o json=report.json`\n"
 )
 # What can mean something in Markdown, in a mention, a reference or an emoji code.
-_SPECIAL = re.compile(r"[&<>|`*_\[\]~@\\#$^{}!]|:(?=\S)")
+_SPECIAL = re.compile(r"[&<>|`*_\[\]~@\\#$^{}!]|:(?=\S)|(?<=www)\.", re.IGNORECASE)
+# GitHub looks for mentions and references after entities are read; a gap of no width stops it.
+_CALLS = re.compile(r"(?<!\w)[@#](?=\w)")
+_GAP = "\u200b"
 
 
 def escape(text: str) -> str:
@@ -37,7 +40,8 @@ def escape(text: str) -> str:
     (``::``) or picture can come of them; line breaks become spaces.
     """
     text = " ".join(text.split())
-    text = _SPECIAL.sub(_entity, text)
+    text = _CALLS.sub(lambda found: found.group() + _GAP, text)
+    text = _SPECIAL.sub(_entity, text).replace(_GAP, f"&#{ord(_GAP)};")
     # Only at the start of a line do these make a list or a heading's underline.
     return re.sub(r"^(?:[-+=]|\d+(?=[.)](?:\s|$)))", lambda found: _entities(found.group()), text)
 

@@ -1,5 +1,6 @@
 """What all renderers share: which limits and results go where, and how numbers are worded."""
 
+import re
 from collections.abc import Iterable
 
 import msgspec
@@ -203,6 +204,30 @@ def caveat(limits: Limits) -> str:
     if limits.first is None:
         return f"{unseen:,} {was} not seen."
     return f"{unseen:,} {was} not seen, so a lower limit may exist."
+
+
+_GRANT = re.compile(
+    r"^(?P<verbs>[a-z,]+) on (?:(?P<path>/[^\s\x22]*)|(?P<resource>[a-z0-9/]+)(?:\.(?P<group>[a-z0-9.-]+))?"
+    r" (?:cluster-wide|in namespace (?P<namespace>[a-z0-9-]+)))$"
+)
+
+
+def rule_of(grant: str) -> str:
+    """The grant as an RBAC rule in YAML, ready to add to a role; "" where it is worded otherwise.
+
+    "list on deployments.apps cluster-wide" becomes a rule with apiGroups, resources and verbs.
+    """
+    found = _GRANT.match(grant)
+    if found is None:
+        return ""
+    verbs = ", ".join(f'"{verb}"' for verb in found["verbs"].split(","))
+    if found["path"]:
+        return f'- nonResourceURLs: ["{found["path"]}"]\n  verbs: [{verbs}]'
+    head = f"# in a Role of namespace {found['namespace']}\n" if found["namespace"] else ""
+    return (
+        f'{head}- apiGroups: ["{found["group"] or ""}"]\n'
+        f'  resources: ["{found["resource"]}"]\n  verbs: [{verbs}]'
+    )
 
 
 def score_words(report: Report) -> str:

@@ -20,6 +20,7 @@ from kauditor.render.parts import (
     count,
     coverage_words,
     findings_of,
+    gate_words,
     limits_of,
     named,
     reach,
@@ -148,6 +149,7 @@ class _Sheet:
             self._waived(),
             self._notes(),
             self._more(),
+            self._gate(),
         )
         for block in blocks:
             rows = list(block)
@@ -239,8 +241,6 @@ class _Sheet:
             rest.append(
                 f"could be {report.score.low} to {report.score.high}, with what was not seen"
             )
-        if report.gate.outcome != "none":
-            rest.append(f"gate {report.gate.outcome}")
         for row in self._packed(rest, "    ", 2):
             if row:
                 yield (Part("  " + row, "dim"),)
@@ -452,16 +452,28 @@ class _Sheet:
                 Part(self.pad(one.check, check), "mark"),
                 Part("  "),
             )
+            told = one.summary
+            if one.subject and one.subject not in told:
+                told = f"{told} ({one.subject})"
             if not self.options.verbose:
-                space = self.width - sum(width_of(part.text) for part in lead)
-                yield (*lead, Part(self.cut(one.summary, space)))
+                yield from self._shortened(list(self.hung(lead, told)))
                 continue
-            yield from self.hung(lead, one.summary)
+            yield from self.hung(lead, told)
             for row in one.evidence:
                 words = f"{row.what}: {row.value} ({row.seen}, {row.source})"
                 yield from self.hung((Part(" " * (word + check + 6)),), words, tone="dim")
         if len(rows) < len(found):
             yield (Part(f"  {len(found) - len(rows):,} more: --all", "dim"),)
+
+    def _shortened(self, rows: list[Line]) -> Iterator[Line]:
+        """A sentence over two lines at most; what is cut off says so."""
+        if len(rows) <= 2 or not self.folded:
+            yield from rows
+            return
+        yield rows[0]
+        *lead, told = rows[1]
+        space = self.width - sum(width_of(part.text) for part in lead)
+        yield (*lead, Part(self.cut(f"{told.text} {self.signs.cut * 3}", space), told.tone))
 
     def _unknowns(self) -> Iterator[Line]:
         unknown = unknowns_of(self.report)
@@ -520,7 +532,17 @@ class _Sheet:
             yield from self.hung((Part("  "),), note)
 
     def _more(self) -> Iterator[Line]:
-        yield (Part("Full report  kauditor scan -o html=report.html", "dim"),)
+        if not self.options.quiet:
+            yield (Part("Full report  kauditor scan -o html=report.html", "dim"),)
+
+    def _gate(self) -> Iterator[Line]:
+        if self.report.gate.outcome == "none":
+            return
+        tone = {"passed": "ok", "failed": "bad"}.get(self.report.gate.outcome, "short")
+        line = self.say(gate_words(self.report))
+        rows = [line] if width_of(line) <= self.width else self.wrap(line, self.width)
+        for words in rows:
+            yield (Part(words, tone),)
 
 
 class _Scale:

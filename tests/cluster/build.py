@@ -63,11 +63,9 @@ def ensure_binaries() -> Path:
 
 
 def _cache() -> Path:
-    named = os.environ.get("KAUDITOR_TEST_CACHE")
-    if named:
-        return Path(named)
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(home) / "kauditor" / "control-plane"
+    ours = os.environ.get("KAUDITOR_TEST_CACHE") or os.path.join(home, "kauditor")
+    return Path(ours) / "control-plane"
 
 
 def _key() -> str:

@@ -26,11 +26,25 @@ class ApiError(RuntimeError):
 class Client:
     """Talks to one server as one user."""
 
-    def __init__(self, server: str, ca_file: str | None, token: str) -> None:
+    def __init__(
+        self,
+        server: str,
+        ca_file: str | None,
+        token: str,
+        certificate: tuple[str, str] | None = None,
+    ) -> None:
+        """Speaks with a bearer token, or with a client certificate's file and its key's."""
+        cert_file, key_file = certificate or (None, None)
         self.server = server
         self.headers = {"Authorization": f"Bearer {token}"} if token else {}
         self.pool = urllib3.PoolManager(
-            num_pools=2, maxsize=CONNECTIONS, block=True, ca_certs=ca_file, retries=False
+            num_pools=2,
+            maxsize=CONNECTIONS,
+            block=True,
+            ca_certs=ca_file,
+            cert_file=cert_file,
+            key_file=key_file,
+            retries=False,
         )
         self.plurals: dict[str, dict[str, tuple[str, bool]]] = {}
         self.lock = threading.Lock()
@@ -86,9 +100,7 @@ class Client:
         except ApiError as error:
             if error.status != 409:
                 raise
-            held = self.get(self.path_of(one, named=True))
-            merged = {**one, "metadata": {**one["metadata"], **_kept(held["metadata"])}}
-            made = self.request("PUT", self.path_of(one, named=True), merged)
+            made = self._replace(one)
         if one.get("status"):
             # The server drops status on create; nodes, volumes and workloads have a door for it.
             made = self.request(
@@ -99,6 +111,19 @@ class Client:
             )
         result: Object = made
         return result
+
+    def _replace(self, one: Object) -> Any:
+        path = self.path_of(one, named=True)
+        for _ in range(10):
+            held = self.get(path)
+            merged = {**one, "metadata": {**one["metadata"], **_kept(held["metadata"])}}
+            try:
+                return self.request("PUT", path, merged)
+            except ApiError as error:
+                # A controller was quicker.
+                if error.status != 409:
+                    raise
+        raise TimeoutError(f"others keep changing {path}")
 
     def delete(self, one: Object) -> None:
         """Delete the object at once; fine where it is gone already."""

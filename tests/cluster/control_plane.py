@@ -7,8 +7,10 @@ Nothing of a run is left behind, and nothing of an earlier run is trusted.
 import atexit
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -24,6 +26,10 @@ from tests.cluster.build import ensure_binaries
 from tests.cluster.client import Client
 
 READY_SECONDS = 90.0
+PREFIX = "kauditor-control-plane-"
+# Below the kernel's range for outgoing connections, which could take a port that was just free.
+PORTS = range(20000, 32000)
+LIBC = ctypes.CDLL(None)
 ALL = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 # Tokens of a server that lives for minutes on loopback; they open nothing else.
 USERS = {"admin": "admin-token", "auditor": "auditor-token", "nobody": "nobody-token"}
@@ -33,14 +39,15 @@ apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
-  - level: None
-    users: ["system:kube-scheduler", "system:kube-controller-manager", "system:apiserver", "admin"]
   - level: Metadata
 """
 
 
 class ControlPlane:
     """Starts in `start` (or as a context manager), ends in `stop`.
+
+    Linux ends the programs when the thread that started them ends, however that comes about; so
+    start it from a thread that lives as long as the control plane shall.
 
     ``components`` may leave out programs from the end of the list. ``api_flags`` are added to
     the API server's. ``cluster_cidr`` and ``node_mask`` make the controller-manager hand out real
@@ -83,7 +90,11 @@ class ControlPlane:
     def start(self) -> None:
         """Start every component and wait until each is ready; raises with the tail of a log."""
         self.binaries = ensure_binaries()
-        self.folder = Path(tempfile.mkdtemp(prefix="kauditor-control-plane-"))
+        sweep()
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        # Held as long as this process lives: a folder with a free lock was left by a killed run.
+        self.lock = open(self.folder / "lock", "w")  # noqa: SIM115
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
         atexit.register(self.stop)
         try:
             subprocess.run([self.binaries / "keys", self.folder], check=True)
@@ -110,6 +121,8 @@ class ControlPlane:
         self.processes.clear()
         if self.folder != Path():
             shutil.rmtree(self.folder, ignore_errors=True)
+            self.lock.close()
+        atexit.unregister(self.stop)
 
     def client(self, user: str = "admin") -> Client:
         """A client as one of the three users."""
@@ -122,14 +135,22 @@ class ControlPlane:
 
     @property
     def audit_log(self) -> Path:
-        """One JSON object a line: what users other than the components asked."""
+        """One JSON object a line: every request that was answered, at level Metadata."""
         return self.folder / "audit.log"
 
-    def audit_events(self) -> list[dict[str, Any]]:
-        """The audit log so far."""
+    def audit_events(self, user: str = "") -> list[dict[str, Any]]:
+        """The audit log so far, of one user or of all; oldest first.
+
+        The server writes an event just after its answer has gone out: wait for the last one.
+        """
         if not self.audit_log.exists():
             return []
-        return [json.loads(line) for line in self.audit_log.read_text().splitlines() if line]
+        named = f'"username":"{user}"'.encode() if user else b""
+        with open(self.audit_log, "rb") as log:
+            # The last line may be half written.
+            lines = [line for line in log if line.endswith(b"\n") and named in line]
+        events = [json.loads(line) for line in lines]
+        return [event for event in events if not user or event["user"]["username"] == user]
 
     def kubeconfig(self, user: str = "admin") -> Path:
         """A kubeconfig of mode 0600 for one of the users; its context is ``kauditor-test``."""
@@ -324,13 +345,24 @@ class ControlPlane:
 
 def free_ports(count: int) -> Iterator[int]:
     """Ports of loopback that nobody listens on just now."""
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return iter(ports)
+    found: list[int] = []
+    while len(found) < count:
+        port = random.choice(PORTS)
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            if port not in found:
+                found.append(port)
+    return iter(found)
+
+
+def sweep() -> None:
+    """Remove the folders of runs that were killed, by the lock that nobody holds any more."""
+    for lock in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/lock"):
+        with contextlib.suppress(OSError), open(lock) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # A newborn folder is not locked yet for an instant.
+            if time.time() - lock.stat().st_mtime > 60:
+                shutil.rmtree(lock.parent, ignore_errors=True)
 
 
 def _answers(port: int) -> bool:
@@ -339,7 +371,8 @@ def _answers(port: int) -> bool:
 
 
 def _end_with_parent() -> None:
-    # A test run that is killed takes its servers along (PR_SET_PDEATHSIG).
+    # Ctrl-C is for the test run alone; it ends its servers itself.
     os.setpgid(0, 0)
+    # A test run that is killed takes its servers along (PR_SET_PDEATHSIG); other systems lack it.
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        LIBC.prctl(1, signal.SIGKILL)

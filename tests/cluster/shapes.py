@@ -4,7 +4,10 @@ Pure functions that return objects; nothing here talks to a server.
 """
 
 import json
+import zlib
 from typing import Any
+
+from tests.cluster import kubeadm
 
 Object = dict[str, Any]
 
@@ -24,8 +27,18 @@ def node(
     labels: dict[str, str] | None = None,
     taints: list[Object] | None = None,
     version: str = VERSION,
+    address: str = "",
+    provider: str = "",
 ) -> Object:
-    """One node. Its status is set too, so that it has capacity before its kubelet speaks."""
+    """One node. Its status is set too, so that it has capacity before its kubelet speaks.
+
+    ``provider`` is the scheme of its provider id, such as "aws"; without an ``address`` kwok
+    gives it one of loopback.
+    """
+    addresses = [
+        {"type": "InternalIP", "address": address},
+        {"type": "Hostname", "address": name},
+    ]
     amounts = {"cpu": cpu, "memory": memory, "pods": pods, "ephemeral-storage": "200Gi"}
     return {
         "apiVersion": "v1",
@@ -42,8 +55,12 @@ def node(
                 **(labels or {}),
             },
         },
-        "spec": {"taints": taints or []},
+        "spec": {
+            "taints": taints or [],
+            **({"providerID": f"{provider}:///{zone}/{name}"} if provider else {}),
+        },
         "status": {
+            **({"addresses": addresses} if address else {}),
             "capacity": amounts,
             "allocatable": amounts,
             "nodeInfo": {
@@ -64,9 +81,16 @@ def node(
 
 
 def nodes(count: int, *, pool: str = "workers", **more: Any) -> list[Object]:
-    """Worker nodes, spread over three zones."""
+    """Worker nodes, spread over three zones, each pool in a network of its own."""
+    network = 16 + zlib.crc32(pool.encode()) % 200
     return [
-        node(f"{pool}-{number:04}", zone=ZONES[number % len(ZONES)], pool=pool, **more)
+        node(
+            f"{pool}-{number:04}",
+            zone=ZONES[number % len(ZONES)],
+            pool=pool,
+            address=f"10.{network}.{number // 250}.{1 + number % 250}",
+            **more,
+        )
         for number in range(count)
     ]
 
@@ -85,7 +109,11 @@ def control_plane_nodes(count: int = 3) -> list[Object]:
             pool="control-plane",
             cpu="16",
             memory="64Gi",
-            labels={"node-role.kubernetes.io/control-plane": ""},
+            address=f"10.0.0.{10 + number}",
+            labels={
+                "node-role.kubernetes.io/control-plane": "",
+                "node.kubernetes.io/exclude-from-external-load-balancers": "",
+            },
             taints=[{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}],
         )
         for number in range(count)
@@ -117,6 +145,7 @@ def static_pod(component: str, node_name: str, flags: dict[str, str]) -> Object:
                     "name": component,
                     "image": f"registry.example/{component}:{VERSION}",
                     "command": [component, *(f"--{flag}={flags[flag]}" for flag in sorted(flags))],
+                    "resources": {"requests": {"cpu": kubeadm.CPU_REQUESTS[component]}},
                 }
             ],
         },
@@ -136,47 +165,17 @@ def control_plane_pods(
 
     The flags are those that kubeadm sets, and ``etcd`` and its neighbours add to them.
     """
-    pki, conf = "/etc/kubernetes/pki", "/etc/kubernetes"
+    members = {f"control-plane-{number}": f"10.0.0.{10 + number}" for number in range(count)}
     found = []
-    for number in range(count):
-        name, address = f"control-plane-{number}", f"10.0.0.{10 + number}"
+    for number, (name, address) in enumerate(members.items()):
         given: dict[str, dict[str, str]] = {
-            "etcd": {
-                "advertise-client-urls": f"https://{address}:2379",
-                "data-dir": "/var/lib/etcd",
-                "listen-client-urls": f"https://127.0.0.1:2379,https://{address}:2379",
-                "listen-metrics-urls": "http://127.0.0.1:2381",
-                "name": name,
-                "snapshot-count": "10000",
-                "trusted-ca-file": f"{pki}/etcd/ca.crt",
-                **(etcd or {}),
-            },
-            "kube-apiserver": {
-                "advertise-address": address,
-                "authorization-mode": "Node,RBAC",
-                "client-ca-file": f"{pki}/ca.crt",
-                "etcd-servers": "https://127.0.0.1:2379",
-                "secure-port": "6443",
-                "service-cluster-ip-range": "10.96.0.0/12",
-                **(api_server or {}),
-            },
+            "etcd": {**kubeadm.etcd_flags(number, members), **(etcd or {})},
+            "kube-apiserver": {**kubeadm.api_server_flags(address), **(api_server or {})},
             "kube-controller-manager": {
-                "allocate-node-cidrs": "true",
-                "authentication-kubeconfig": f"{conf}/controller-manager.conf",
-                "bind-address": "127.0.0.1",
-                "cluster-cidr": cluster_cidr,
-                "kubeconfig": f"{conf}/controller-manager.conf",
-                "leader-elect": "true",
-                "service-cluster-ip-range": "10.96.0.0/12",
+                **kubeadm.controller_manager_flags(cluster_cidr),
                 **(controller_manager or {}),
             },
-            "kube-scheduler": {
-                "authentication-kubeconfig": f"{conf}/scheduler.conf",
-                "bind-address": "127.0.0.1",
-                "kubeconfig": f"{conf}/scheduler.conf",
-                "leader-elect": "true",
-                **(scheduler or {}),
-            },
+            "kube-scheduler": {**kubeadm.scheduler_flags(), **(scheduler or {})},
         }
         found += [static_pod(component, name, flags) for component, flags in given.items()]
     return found
@@ -190,6 +189,30 @@ def kubeadm_config(pod_subnet: str = "10.244.0.0/16") -> Object:
         f"  podSubnet: {pod_subnet}\n  serviceSubnet: 10.96.0.0/12\n"
     )
     return config_map("kubeadm-config", {"ClusterConfiguration": text})
+
+
+def control_plane(
+    count: int = 3,
+    *,
+    etcd_flags: dict[str, str] | None = None,
+    apiserver_flags: dict[str, str] | None = None,
+    controller_manager_flags: dict[str, str] | None = None,
+    scheduler_flags: dict[str, str] | None = None,
+    cluster_cidr: str = "10.244.0.0/16",
+) -> list[Object]:
+    """The whole of a kubeadm control plane: nodes, static pods' mirrors, kubeadm's ConfigMap."""
+    return [
+        *control_plane_nodes(count),
+        *control_plane_pods(
+            count,
+            etcd=etcd_flags,
+            api_server=apiserver_flags,
+            controller_manager=controller_manager_flags,
+            scheduler=scheduler_flags,
+            cluster_cidr=cluster_cidr,
+        ),
+        kubeadm_config(cluster_cidr),
+    ]
 
 
 def config_map(name: str, data: dict[str, str], namespace: str = "kube-system") -> Object:
@@ -286,18 +309,49 @@ COREFILE = """.:53 {
     forward . /etc/resolv.conf {
        max_concurrent 1000
     }
-    cache 30
+    cache 30 {
+       disable success cluster.local
+       disable denial cluster.local
+    }
     loop
     reload
     loadbalance
 }
 """
+COREDNS_RULES: list[Object] = [
+    {
+        "apiGroups": [""],
+        "resources": ["endpoints", "services", "pods", "namespaces"],
+        "verbs": ["list", "watch"],
+    },
+    {
+        "apiGroups": ["discovery.k8s.io"],
+        "resources": ["endpointslices"],
+        "verbs": ["list", "watch"],
+    },
+]
 
 
 def coredns(replicas: int = 2, memory_limit: str = "170Mi") -> list[Object]:
     """CoreDNS as kubeadm installs it."""
     labels = {"k8s-app": "kube-dns"}
+    role = "system:coredns"
+    kube_dns = service("kube-dns", "kube-system", labels, 53)
+    kube_dns["metadata"]["labels"] = {**labels, "kubernetes.io/name": "CoreDNS"}
+    kube_dns["spec"] = {
+        # What kubelets tell every pod; the tenth address of the services' range.
+        "clusterIP": "10.96.0.10",
+        "selector": labels,
+        "ports": [
+            {"name": "dns", "port": 53, "protocol": "UDP", "targetPort": 53},
+            {"name": "dns-tcp", "port": 53, "protocol": "TCP", "targetPort": 53},
+            {"name": "metrics", "port": 9153, "protocol": "TCP", "targetPort": 9153},
+        ],
+    }
     return [
+        service_account("coredns", "kube-system"),
+        cluster_role(role, COREDNS_RULES),
+        binding(role, {"kind": "ServiceAccount", "name": "coredns", "namespace": "kube-system"}),
         config_map("coredns", {"Corefile": COREFILE}),
         deployment(
             "coredns",
@@ -305,16 +359,37 @@ def coredns(replicas: int = 2, memory_limit: str = "170Mi") -> list[Object]:
             replicas=replicas,
             labels=labels,
             container={
-                "image": "registry.example/coredns/coredns:v1.12.4",
+                "image": "registry.example/coredns/coredns:v1.14.6",
                 "args": ["-conf", "/etc/coredns/Corefile"],
                 "resources": {
                     "limits": {"memory": memory_limit},
                     "requests": {"cpu": "100m", "memory": "70Mi"},
                 },
+                "readinessProbe": {"httpGet": {"path": "/ready", "port": 8181}},
             },
             priorityClassName="system-cluster-critical",
+            serviceAccountName="coredns",
+            dnsPolicy="Default",
+            nodeSelector={"kubernetes.io/os": "linux"},
+            affinity={
+                "podAntiAffinity": {
+                    "preferredDuringSchedulingIgnoredDuringExecution": [
+                        {
+                            "weight": 100,
+                            "podAffinityTerm": {
+                                "topologyKey": HOSTNAME,
+                                "labelSelector": {"matchLabels": labels},
+                            },
+                        }
+                    ]
+                }
+            },
+            tolerations=[
+                {"key": "CriticalAddonsOnly", "operator": "Exists"},
+                {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},
+            ],
         ),
-        service("kube-dns", "kube-system", labels, 53),
+        kube_dns,
     ]
 
 
@@ -345,6 +420,13 @@ def dns_autoscaler(nodes_per_replica: int = 16, cores_per_replica: int = 256) ->
     ]
 
 
+KUBE_PROXY_COMMAND = [
+    "/usr/local/bin/kube-proxy",
+    "--config=/var/lib/kube-proxy/config.conf",
+    "--hostname-override=$(NODE_NAME)",
+]
+
+
 def kube_proxy(mode: str = "") -> list[Object]:
     """kube-proxy as kubeadm installs it; an empty mode is the platform's default."""
     text = (
@@ -352,12 +434,14 @@ def kube_proxy(mode: str = "") -> list[Object]:
         f'clusterCIDR: 10.244.0.0/16\nmode: "{mode}"\nconntrack:\n  maxPerCore: null\n'
     )
     return [
+        service_account("kube-proxy", "kube-system"),
         config_map("kube-proxy", {"config.conf": text}),
         daemon_set(
             "kube-proxy",
             labels={"k8s-app": "kube-proxy"},
-            container={"command": ["/usr/local/bin/kube-proxy", "--config=/var/lib/config.conf"]},
+            container={"command": KUBE_PROXY_COMMAND},
             hostNetwork=True,
+            serviceAccountName="kube-proxy",
             priorityClassName="system-node-critical",
         ),
     ]
@@ -432,15 +516,20 @@ def cluster_autoscaler(*flags: str) -> Object:
 def agent(name: str, namespace: str, rules: list[Object]) -> list[Object]:
     """A DaemonSet whose service account holds ``rules`` in the whole cluster."""
     return [
-        {
-            "apiVersion": "v1",
-            "kind": "ServiceAccount",
-            "metadata": {"name": name, "namespace": namespace},
-        },
+        service_account(name, namespace),
         cluster_role(name, rules),
         binding(name, {"kind": "ServiceAccount", "name": name, "namespace": namespace}),
         daemon_set(name, namespace, serviceAccountName=name),
     ]
+
+
+def service_account(name: str, namespace: str) -> Object:
+    """A service account."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": name, "namespace": namespace},
+    }
 
 
 def cluster_role(name: str, rules: list[Object]) -> Object:

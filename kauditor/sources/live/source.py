@@ -262,18 +262,31 @@ class _Paging:
         self.size = PAGE_SIZE
         self.given = 0
         self.turn = 0.0
+        self.seen: set[int] = set()
 
     def pages(self) -> Iterator[bytes]:
         """One page after another; a lost continue token goes on where the server offers one."""
         body = self._fetch("")
         while True:
             token = continue_token(body)
+            self._check_loop(token)
             following = _Later(self._fetch, token) if token else None
             self.given += 1
             yield body
             if following is None:
                 return
             body = following.result()
+
+    def _check_loop(self, token: str) -> None:
+        # A server that gives out one token twice would never come to an end.
+        if hash(token) in self.seen:
+            raise Refusal(
+                "unreachable",
+                f"The list of {self.listing.resource} gave out the same continue token twice.",
+                lift="Look for a proxy between here and the API server.",
+            )
+        if token:
+            self.seen.add(hash(token))
 
     def _fetch(self, token: str) -> bytes:
         while True:

@@ -150,7 +150,7 @@ class Transport:
                 self._sleep(0.2 * 2**broken * random.uniform(0.5, 1.5))  # noqa: S311
                 continue
             status = answer.status
-            if status < 400 or status in fine:
+            if status < 300 or status in fine:
                 return answer
             if status in (429, 503):
                 busy += 1
@@ -405,6 +405,12 @@ def _refusal(method: str, path: str, answer: Answer) -> Refusal:
         )
     if status == 403:
         return Refusal("forbidden", f"GET {place} is forbidden (403){_tail(said)}.")
+    if 300 <= status < 400:
+        return Refusal(
+            "unreachable",
+            f"GET {place} was sent elsewhere ({status}), as a login page does.",
+            lift="Check that the server address is that of the API server.",
+        )
     if status == 404:
         return Refusal("not-served", f"The server does not serve {place} (404).")
     return Refusal(

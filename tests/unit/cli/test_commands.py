@@ -256,6 +256,8 @@ def test_ctrl_c_ends_within_a_second_with_130(tmp_path: Path) -> None:
             env={**ENVIRONMENT, "HOME": str(tmp_path)},
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # A test run in the background ignores SIGINT, and children inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         deadline = time.monotonic() + 20
         while not server.lists() and time.monotonic() < deadline:

@@ -119,6 +119,7 @@ def after_first_page(reply: Reply) -> Any:
 
 
 FAULTS = [
+    (Reply(status=302, body={}, headers={"Location": "/login"}), Why.UNREACHABLE, "partial"),
     (status(401), Why.FORBIDDEN, "forbidden"),
     (status(403), Why.FORBIDDEN, "forbidden"),
     (status(404), Why.NOT_SERVED, "absent"),
@@ -181,6 +182,14 @@ def test_a_page_that_is_too_much_is_asked_for_in_halves(tmp_path: Path) -> None:
         limits = [one.query["limit"][0] for one in server.lists()]
         assert limits[-1] == "125"
         assert {"500", "250", "125"} == set(limits)
+
+
+def test_a_token_that_comes_again_ends_the_list(tmp_path: Path) -> None:
+    with door(lambda asked: page(range(2), "same", 9)) as server:
+        fact = read(opened(tmp_path, server)).fact(Pods)
+        assert isinstance(fact, Unknown)
+        assert "twice" in fact.detail
+        assert len(server.lists()) < 5
 
 
 def test_a_busy_server_is_obeyed_and_then_read(tmp_path: Path) -> None:
