@@ -107,7 +107,7 @@ def collect(
         taken=taken,
         where=source.where(),
         facts=run.facts,
-        cost=_with_objects(source.cost(), run.objects, run.cut_short),
+        cost=run.told(source.cost()),
         notes=tuple(source.notes()),
     )
 
@@ -120,6 +120,7 @@ class _Run:
         self.objects: dict[str, int] = {}
         self.readings: list[_Reading] = []
         self.cut_short = False
+        self.unreadable: dict[str, str] = {}
 
     def plan(self, leaves: list[type[Fact]], namespace: str) -> None:
         """Group facts by question; read a list once where a wider one is read anyway."""
@@ -208,6 +209,8 @@ class _Run:
                 lift="Give the scan more time: --timeout.",
             )
         except msgspec.DecodeError as error:
+            if isinstance(reading.question, Listing):
+                self.unreadable[reading.question.resource] = f"an unreadable answer: {error}"
             return Unknown(
                 why=Why.UNREACHABLE,
                 detail=f"{_title(reading.question)} answered with something unreadable: {error}.",
@@ -244,6 +247,18 @@ class _Run:
             reading.objects += len(items)
             self.progress.advanced(what, reading.objects)
         self.objects[listing.resource] = self.objects.get(listing.resource, 0) + reading.objects
+
+    def told(self, cost: Cost) -> Cost:
+        """The source's cost, with what only the reader knows: objects, and unreadable answers."""
+        kinds = []
+        for kind in cost.kinds:
+            known = msgspec.structs.replace(kind, objects=self.objects.get(kind.kind, kind.objects))
+            if kind.kind in self.unreadable:
+                known = msgspec.structs.replace(
+                    known, outcome="partial", detail=self.unreadable[kind.kind]
+                )
+            kinds.append(known)
+        return msgspec.structs.replace(cost, kinds=tuple(kinds), cut_short=self.cut_short)
 
     def _settle(self, reading: _Reading, problem: Unknown | None) -> None:
         for fact, tally in reading.tallies.items():
@@ -343,11 +358,3 @@ def _unknown(refusal: Refusal, question: Question) -> Unknown:
     if grant is not None and not lift:
         lift = f"Allow {grant}: `kauditor rbac` prints the whole role."
     return Unknown(why=why, detail=detail, lift=lift, grant=grant)
-
-
-def _with_objects(cost: Cost, objects: dict[str, int], cut_short: bool) -> Cost:
-    kinds = tuple(
-        msgspec.structs.replace(kind, objects=objects.get(kind.kind, kind.objects))
-        for kind in cost.kinds
-    )
-    return msgspec.structs.replace(cost, kinds=kinds, cut_short=cut_short)

@@ -76,6 +76,16 @@ def load_folder(folder: Path, pack: str) -> Iterator[Check]:
             yield from _checks_of(_module(file, folder, pack), file, pack)
     finally:
         sys.path.remove(str(folder))
+        _forget_plain_names(folder)
+
+
+def _forget_plain_names(folder: Path) -> None:
+    # Modules that the pack imported from itself hold plain names; the next pack may have a module
+    # of the same name, and must not get this one's.
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and not name.startswith("_kauditor_pack_") and Path(file).is_relative_to(folder):
+            del sys.modules[name]
 
 
 def _module(file: Path, folder: Path, pack: str) -> ModuleType:

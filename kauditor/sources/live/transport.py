@@ -254,7 +254,8 @@ class Transport:
 
     def _content(self, response: Any, until: float | None, ceiling: int) -> bytes:
         chunks, size = [], 0
-        for chunk in response.stream(2**20, decode_content=True):
+        # read1 gives what has come; a read of a fixed size would wait for a body that drips in.
+        while chunk := response.read1(2**16, decode_content=True):
             chunks.append(chunk)
             size += len(chunk)
             if size > ceiling:
