@@ -9,6 +9,7 @@ from kauditor.facts.affinity_terms import AffinityOwner, AffinityTerms
 from kauditor.facts.api_server_metrics import ApiServerMetrics
 from kauditor.facts.api_services import ApiServices, UnavailableApi
 from kauditor.facts.attach_slots import AttachSlots, CsiNodes, DriverSlots, VolumeAttachments
+from kauditor.facts.budgeted_namespaces import BudgetedNamespaces
 from kauditor.facts.calico import BgpConfigurations, BgpPeers, IpamBlocks, IpPools
 from kauditor.facts.cilium_identities import CiliumIdentities
 from kauditor.facts.cluster_cidr import BlockRange, ClusterCidr
@@ -32,6 +33,7 @@ from kauditor.facts.priority_classes import PriorityClasses
 from kauditor.facts.provider import Provider
 from kauditor.facts.readiness import Readiness
 from kauditor.facts.scale import Scale
+from kauditor.facts.scheduler_configs import SchedulerConfig, SchedulerConfigs
 from kauditor.facts.schedulers import Schedulers
 from kauditor.facts.server_version import ServerVersion
 from kauditor.facts.service_backends import ServiceBackends
@@ -87,6 +89,7 @@ __all__ = [
     "BgpConfigurations",
     "BgpPeers",
     "BlockRange",
+    "BudgetedNamespaces",
     "Check",
     "CiliumIdentities",
     "Claims",
@@ -139,6 +142,8 @@ __all__ = [
     "Readiness",
     "Sample",
     "Scale",
+    "SchedulerConfig",
+    "SchedulerConfigs",
     "Schedulers",
     "Seen",
     "ServerVersion",

@@ -61,7 +61,7 @@ def db_usage(
     *,
     usable_percent: float = USABLE_PERCENT,
 ) -> Iterator[Finding]:
-    """The database file grows with the cluster until it meets etcd's quota.
+    r"""The database file grows with the cluster until it meets etcd's quota.
 
     ## Why it breaks
     At the quota etcd refuses all writes until somebody compacts, defragments and disarms the

@@ -46,7 +46,7 @@ def member_count(
     scale: Scale | Unknown,
     stated: Stated,
 ) -> Iterator[Finding]:
-    """Etcd survives the loss of a member only with three or more, and an odd number of them.
+    r"""Etcd survives the loss of a member only with three or more, and an odd number of them.
 
     ## Why it breaks
     A write needs more than half of the members. One member has no spare; two need both, so either
@@ -67,9 +67,7 @@ def member_count(
     ```
     """
     if stated.etcd_members is not None:
-        yield _verdict(
-            stated.etcd_members, [seen("etcd members", stated.etcd_members, stated)]
-        )
+        yield _verdict(stated.etcd_members, [seen("etcd members", stated.etcd_members, stated)])
         return
     if isinstance(plane, Unknown):
         if plane.why is Why.MANAGED:

@@ -128,6 +128,13 @@ def coredns_replicas(
                 evidence=evidence,
             )
             return
+        if isinstance(provider, Provider) and provider.local and scale.target <= nodes.count + 100:
+            yield skip(
+                "A development cluster on one machine does not grow.",
+                subject=server.subject,
+                evidence=[*evidence, seen("provider", provider.name, provider)],
+            )
+            return
         words = f"{server.replicas} replicas and no autoscaler"
     reach = _reach(policy or (lambda count: server.replicas), needed)
     summary = f"DNS has {words}; {scale.target:,} nodes need {needed(scale.target)} replicas."

@@ -1,5 +1,7 @@
 """Admission webhooks: what they get, how they fail, and where they are served."""
 
+import re
+
 import msgspec
 
 from kauditor.model.fact import Fact, Origin, derives, tallies
@@ -41,6 +43,11 @@ HOT: tuple[tuple[str, str, frozenset[str], bool], ...] = (
 # Groups without which no workload can be changed.
 CORE_GROUPS = frozenset({"*", "", "apps", "batch", "coordination.k8s.io"})
 
+# Configurations that a provider puts there and puts back; catalog, trap 5.23.
+PROVIDERS_OWN = re.compile(
+    r"(\.gke\.io$|^(gke|warden|aks|eks)-|^pod-identity-webhook$|^vpc-resource-(mutating|validating))"
+)
+
 
 class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     """One webhook, judged by what it matches.
@@ -67,6 +74,11 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     def subject(self) -> str:
         """As findings name it."""
         return f"{self.kind} {self.configuration}/{self.name}"
+
+    @property
+    def providers_own(self) -> bool:
+        """True where the provider keeps it, and an edit would be undone."""
+        return bool(PROVIDERS_OWN.search(self.configuration))
 
     @property
     def narrowed(self) -> bool:

@@ -1,27 +1,51 @@
 """From flags and a kubeconfig to a cluster that answers.
 
-Authentication, TLS and proxies are the official client's; nothing here reads a credential but to
-hand it on.
+The official client logs in, speaks TLS and finds proxies; what it leaves out (impersonation, the
+merge of several files, failing logins) is made up for here, so that a scan never reads as somebody
+else without saying so.
 """
 
-import logging
-import os
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from kauditor import __version__
+from kauditor.model.clean import clean
+from kauditor.model.source import Deadline, Refusal, Where
 from kauditor.sources.live import kubeconfig as files
-from kauditor.sources.live.kubeconfig import BadKubeconfig, Resolved
-from kauditor.sources.live.source import ConnectError, LiveSource
-from kauditor.sources.live.transport import Pace, Transport
+from kauditor.sources.live.client import Client, LoginFailed
+from kauditor.sources.live.kubeconfig import BadKubeconfig, Chosen, Overrides
+from kauditor.sources.live.ledger import Ledger
+from kauditor.sources.live.pacing import Pace
+from kauditor.sources.live.source import LiveSource
+from kauditor.sources.live.transport import REQUEST_SECONDS, Answer, NoAnswer, Transport
 
-__all__ = ["BadKubeconfig", "ConnectError", "ConnectOptions", "connect"]
+__all__ = [
+    "BadKubeconfig",
+    "ConnectError",
+    "ConnectOptions",
+    "LiveSource",
+    "Unreachable",
+    "connect",
+]
 
-log = logging.getLogger("kauditor")
+
+class ConnectError(Exception):
+    """The cluster can't be read at all: one sentence that names server, reason and remedy."""
+
+
+class Unreachable(ConnectError):
+    """No answer, a TLS failure, or a login that is refused."""
 
 
 class ConnectOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """kubectl's connection flags, and our own pacing. Times in seconds; null for no limit."""
+    """kubectl's connection flags under kubectl's names, and how gently to ask.
+
+    Times are in seconds, null for no limit: ``request_timeout`` for one answer, ``timeout`` for the
+    whole scan, counted from `connect` on. ``qps`` 0 turns pacing off. Of ``max_inflight`` no more
+    than 4 are used.
+    """
 
     kubeconfig: str | None = None
     context: str | None = None
@@ -33,7 +57,7 @@ class ConnectOptions(msgspec.Struct, frozen=True, kw_only=True):
     as_groups: tuple[str, ...] = ()
     as_uid: str | None = None
     as_user_extra: dict[str, tuple[str, ...]] = {}
-    request_timeout: float | None = 65.0
+    request_timeout: float | None = REQUEST_SECONDS
     insecure_skip_tls_verify: bool = False
     certificate_authority: str | None = None
     client_certificate: str | None = None
@@ -41,162 +65,132 @@ class ConnectOptions(msgspec.Struct, frozen=True, kw_only=True):
     tls_server_name: str | None = None
     token: str | None = None
     disable_compression: bool = False
-    timeout: float | None = None
     qps: float = 5.0
     burst: int = 10
     max_inflight: int = 2
     gentle: bool = False
-    user_agent: str = "kauditor"
+    timeout: float | None = None
+    user_agent: str = f"kauditor/{__version__}"
+
+    @property
+    def overrides(self) -> Overrides:
+        """Those that take the place of values in the kubeconfig."""
+        names = Overrides.__struct_fields__
+        return Overrides(**{name: getattr(self, name) for name in names})
 
     def __repr__(self) -> str:
-        # A token stands among the fields.
-        return f"ConnectOptions(context={self.context!r}, server={self.server!r})"
+        return f"ConnectOptions(context={self.context!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("context", self.context)]
 
 
-def connect(options: ConnectOptions) -> LiveSource:
-    """Open the cluster and prove by one request that it answers.
+def connect(
+    options: ConnectOptions, *, progress: Callable[[str], None] | None = None
+) -> LiveSource:
+    """Log in, and prove by one request that the server answers.
+
+    ``progress`` is told in words what takes time: a login program, for one.
 
     Raises:
-        BadKubeconfig: what the files or flags say can't be used.
-        ConnectError: the server does not answer, or not to us.
+        BadKubeconfig: the kubeconfig, or a flag over it, can't be used.
+        ConnectError: the server does not answer, or does not let us in.
     """
-    found = files.find(
-        kubeconfig=options.kubeconfig,
-        context=options.context,
-        cluster=options.cluster,
-        user=options.user,
-        namespace=options.namespace,
-        server=options.server,
-        environment=os.environ,
+    chosen = files.choose(files.load(options.kubeconfig), options.overrides)
+    pace = Pace(
+        qps=options.qps,
+        burst=options.burst,
+        max_inflight=options.max_inflight,
+        gentle=options.gentle,
+        timeout=options.timeout,
     )
-    found = _with_flags(found, options)
-    transport = Transport(
-        lambda: _api_client(found),
-        headers=_impersonation(found, options),
-        user_agent=options.user_agent,
-        pace=Pace(
-            qps=options.qps / 2 if options.gentle else options.qps,
-            burst=max(options.burst, 1),
-            inflight=1 if options.gentle else max(options.max_inflight, 1),
-        ),
-        request_timeout=options.request_timeout,
-        deadline=options.timeout,
-        gzip=False,
-    )
-    source = LiveSource(transport, context=found.context, user=found.user_name)
-    source.greet()
-    return source
-
-
-def _with_flags(found: Resolved, options: ConnectOptions) -> Resolved:
-    """Flags outweigh the files. They go into the mapping that the client reads.
-
-    Set on the client afterwards, they would be undone by its token refresh (client 37).
-    """
-    cluster, user = dict(found.cluster), dict(found.user)
-    if options.certificate_authority:
-        cluster.pop("certificate-authority-data", None)
-        cluster["certificate-authority"] = os.path.abspath(options.certificate_authority)
-    if options.insecure_skip_tls_verify:
-        cluster["insecure-skip-tls-verify"] = True
-        if not options.certificate_authority:
-            cluster.pop("certificate-authority", None)
-            cluster.pop("certificate-authority-data", None)
-    if options.tls_server_name:
-        cluster["tls-server-name"] = options.tls_server_name
-    if cluster.get("insecure-skip-tls-verify") and (
-        cluster.get("certificate-authority") or cluster.get("certificate-authority-data")
-    ):
-        raise BadKubeconfig(
-            f"cluster {found.cluster_name!r} names a certificate authority and "
-            "insecure-skip-tls-verify; remove one of them, as kubectl demands."
+    ledger = Ledger()
+    if chosen.in_cluster:
+        ledger.note(
+            "There is no kubeconfig: the cluster was read as the pod that kauditor runs in."
         )
-    if options.client_certificate:
-        user.pop("client-certificate-data", None)
-        user["client-certificate"] = os.path.abspath(options.client_certificate)
-    if options.client_key:
-        user.pop("client-key-data", None)
-        user["client-key"] = os.path.abspath(options.client_key)
-    if options.token:
-        for key in ("tokenFile", "exec", "auth-provider", "username", "password"):
-            user.pop(key, None)
-        user["token"] = options.token
-    for holder, keys in (
-        (cluster, ("certificate-authority",)),
-        (user, ("client-certificate", "client-key", "tokenFile")),
-    ):
-        for key in keys:
-            if holder.get(key) and not os.path.isfile(holder[key]):
-                raise BadKubeconfig(f"{key} {holder[key]}: there is no such file.")
-    return msgspec.structs.replace(found, cluster=cluster, user=user)
-
-
-def _impersonation(found: Resolved, options: ConnectOptions) -> list[tuple[str, str]]:
-    """Impersonation headers: the flags', else what the kubeconfig states for its user.
-
-    The official client ignores the kubeconfig's, and would scan as somebody else.
-    """
-    user = found.user
-    name = options.as_user or user.get("as")
-    groups = options.as_groups or tuple(user.get("as-groups") or ())
-    uid = options.as_uid or user.get("as-uid")
-    extra = options.as_user_extra or user.get("as-user-extra") or {}
-    if not name and (groups or uid or extra):
-        raise BadKubeconfig("impersonating a group or UID needs a user too; give --as.")
-    headers = [("Impersonate-User", str(name))] if name else []
-    headers += [("Impersonate-Group", str(group)) for group in groups]
-    if uid:
-        headers.append(("Impersonate-Uid", str(uid)))
-    for key, values in extra.items():
-        headers += [(f"Impersonate-Extra-{key}", str(value)) for value in values]
-    if any("\n" in value or "\r" in value for _, value in headers):
-        raise BadKubeconfig("a name to impersonate holds a line break.")
-    return headers
-
-
-class _Complaints(logging.Handler):
-    """Catches what the client logs instead of raising when a credential plugin fails."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the first line."""
-        self.lines.append(record.getMessage().strip().split("\n")[0])
-
-
-def _api_client(found: Resolved) -> Any:
-    """The official client with its pool, its credentials loaded. Costs half a second of import."""
-    from kubernetes import client, config
-
-    document = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "chosen",
-        "contexts": [{"name": "chosen", "context": {"cluster": "chosen", "user": "chosen"}}],
-        "clusters": [{"name": "chosen", "cluster": found.cluster}],
-        "users": [{"name": "chosen", "user": found.user}],
-    }
-    configuration = client.Configuration()
-    complaints = _Complaints()
-    root = logging.getLogger()
-    root.addHandler(complaints)
     try:
-        config.load_kube_config_from_dict(  # type: ignore[no-untyped-call]
-            document, client_configuration=configuration, persist_config=False
-        )
-    except Exception as error:
-        raise BadKubeconfig(
-            f"the credentials of user {found.user_name!r} can't be used: "
-            f"{type(error).__name__}; check the kubeconfig."
+        client = Client(chosen, connections=pace.lanes + 1, say=progress)
+    except LoginFailed as error:
+        raise Unreachable(str(error)) from None
+    transport = Transport(
+        client,
+        pace,
+        ledger,
+        user_agent=options.user_agent,
+        request_timeout=options.request_timeout,
+        compress=not (chosen.cluster.disable_compression or client.near),
+    )
+    answer = _proof(transport, client.server, chosen)
+    where = Where(
+        name=chosen.cluster_name or chosen.context,
+        context=chosen.context,
+        server=client.server,
+        identity=chosen.user.as_user or chosen.user_name,
+    )
+    version = answer.body if answer.status == 200 else b""
+    ledger.settle("/version", "complete" if version else "forbidden")
+    return LiveSource(transport, pace, ledger, where, version)
+
+
+def _proof(transport: Transport, server: str, chosen: Chosen) -> Answer:
+    """The answer to ``/version``.
+
+    A refusal (403) proves the connection too: some clusters close it to most.
+    """
+    place = f"{server} (context {chosen.context!r})" if chosen.context else server
+    try:
+        answer = transport.get("/version", kind="/version", patient=False)
+    except NoAnswer as error:
+        raise Unreachable(f"can't reach {place}: {error.words}; {_remedy(error.kind)}") from None
+    except Refusal as refusal:
+        if refusal.why == "forbidden":
+            raise Unreachable(f"{place} refused the login (401): {refusal.detail}") from None
+        raise Unreachable(f"can't scan {place}: {refusal.detail} {refusal.lift}") from None
+    except Deadline:
+        raise Unreachable(
+            f"can't reach {place}: the time for the whole scan was over before it answered; "
+            "give more with --timeout."
         ) from None
-    finally:
-        root.removeHandler(complaints)
-    if found.user.get("exec") and not (configuration.api_key or configuration.cert_file):
-        why = f": {complaints.lines[-1][:200]}" if complaints.lines else ""
-        raise BadKubeconfig(
-            f"the credential plugin {found.user['exec'].get('command')!r} of user "
-            f"{found.user_name!r} gave no credentials{why}; run it by hand."
+    if answer.status == 401:
+        raise Unreachable(
+            f"{place} refused the login of user {chosen.user_name!r} (401); "
+            "log in again, or check the credential of this context."
         )
-    return client.ApiClient(configuration)
+    if answer.status == 200:
+        _check_version(answer, place)
+    elif answer.status != 403:
+        raise Unreachable(
+            f"{place} answered /version with {answer.status}; "
+            "check that this is the address of a Kubernetes API server."
+        )
+    return answer
+
+
+class _Version(msgspec.Struct, frozen=True, rename="camel"):
+    git_version: str = ""
+
+
+def _check_version(answer: Answer, place: str) -> None:
+    try:
+        version = msgspec.json.decode(answer.body, type=_Version).git_version
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        version = ""
+    if not version:
+        kind = f" ({clean(answer.media_type, 60)})" if answer.media_type else ""
+        raise Unreachable(
+            f"{place} does not answer like a Kubernetes API server{kind}; "
+            "check the address, and look for a proxy or a login page in between."
+        )
+
+
+def _remedy(kind: str) -> str:
+    return {
+        "dns": "check the address and your network or VPN.",
+        "refused": "check the address and port, and that the server is up.",
+        "unreachable": "check your network or VPN.",
+        "slow-connect": "check the address and your network or VPN.",
+        "slow-answer": "check that the server is well, or give more time with --request-timeout.",
+        "tls": "check certificate-authority, tls-server-name and client certificate of the context.",
+        "proxy": "check proxy-url, HTTPS_PROXY and NO_PROXY.",
+    }.get(kind, "check that this is the address of a Kubernetes API server, and try again.")

@@ -1,13 +1,8 @@
-"""A live cluster as a `kauditor.model.source.Source`."""
+"""A live cluster as a `Source`: what the collector sees of it."""
 
-import json
-import re
-import resource
-import sys
 import threading
-import time
 from collections.abc import Iterator
-from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -17,379 +12,299 @@ from kauditor.model.source import (
     Deadline,
     Exposition,
     Grant,
-    KindCost,
     Listing,
     Page,
     Refusal,
     Sample,
     Where,
 )
-from kauditor.sources import metrics_text
-from kauditor.sources.live.transport import Answer, Transport
+from kauditor.sources.live.ledger import Ledger
+from kauditor.sources.live.pacing import Pace
+from kauditor.sources.live.pager import METADATA_ONLY, ListMeta, Pager, pages
+from kauditor.sources.live.transport import Answer, Transport, refusal
+from kauditor.sources.metrics_text import BadExposition, Parser
 
-PAGE_SIZE = 500
-LEAST_PAGE_SIZE = 50
-METADATA_ONLY = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
-_CONTINUE = re.compile(rb'"continue"\s*:\s*"((?:[^"\\]|\\.)*)"')
+# Names beyond this many bytes of query are not sent: the server then gives all families.
+LONGEST_FILTER_BYTES = 6_000
 
-
-class ConnectError(Exception):
-    """The server can't be reached, or does not let us in. One sentence with what to do."""
-
-
-class _ListMeta(msgspec.Struct, frozen=True, rename="camel"):
-    remaining_item_count: int | None = None
-    continue_: str = msgspec.field(name="continue", default="")
+_OUTCOMES = {"forbidden": "forbidden", "not-served": "absent"}
 
 
-class _Head(msgspec.Struct, frozen=True):
-    metadata: _ListMeta = _ListMeta()
+class _Counted(msgspec.Struct, frozen=True):
+    metadata: ListMeta = ListMeta()
     items: list[msgspec.Raw] | None = None
 
 
-class _Spent:
-    """What one kind cost so far."""
+class _Verdict(msgspec.Struct, frozen=True):
+    allowed: bool = False
 
-    def __init__(self) -> None:
-        self.requests = self.bytes = 0
-        self.outcome = "complete"
-        self.detail = ""
+
+class _AccessReview(msgspec.Struct, frozen=True):
+    status: _Verdict = _Verdict()
+
+
+class _UserInfo(msgspec.Struct, frozen=True):
+    username: str = ""
+
+
+class _SelfStatus(msgspec.Struct, frozen=True, rename="camel"):
+    user_info: _UserInfo = _UserInfo()
+
+
+class _SelfReview(msgspec.Struct, frozen=True):
+    status: _SelfStatus = _SelfStatus()
 
 
 class LiveSource:
-    """Reads through a `Transport`. Safe for several threads, each with a list of its own."""
+    """Reads a cluster through its API server. Safe to be read from several threads at once."""
 
-    def __init__(self, transport: Transport, *, context: str, user: str) -> None:
+    def __init__(
+        self, transport: Transport, pace: Pace, ledger: Ledger, where: Where, version: bytes = b""
+    ) -> None:
+        """``where.identity`` is whom the kubeconfig names; the server is asked for the truth."""
         self._transport = transport
-        self._context = context
-        self._user = user
-        self._kinds: dict[str, _Spent] = {}
-        self._notes: list[str] = []
+        self._pace = pace
+        self._ledger = ledger
+        self._where = where
+        self._version = version
+        self._identity = ""
         self._lock = threading.Lock()
-        self._identity: str | None = None
-
-    def greet(self) -> None:
-        """One request that proves the connection.
-
-        Raises:
-            ConnectError: unreachable, TLS refused, or the credentials are not accepted.
-        """
-        server = self._transport.server
-        try:
-            answer = self._transport.get("/version", fine=(401, 403, 404))
-        except Refusal as refusal:
-            reason = refusal.detail.removeprefix("GET /version broke off: ").rstrip(".")
-            raise ConnectError(
-                f"the server {server} (context {self._context!r}) can't be scanned: {reason}; "
-                f"check that it is up and that the kubeconfig is right."
-            ) from None
-        except Deadline:
-            raise ConnectError(
-                f"the server {server} did not answer before --timeout was over."
-            ) from None
-        if answer.status == 401:
-            raise ConnectError(
-                f"the server {server} does not accept the credentials of user {self._user!r} "
-                "(401); log in again."
-            )
 
     def pages(self, listing: Listing) -> Iterator[bytes]:
-        """Pages of 500, the next one on its way while this one is worked on."""
-        spent = self._spent(listing.resource)
-        run = _Paging(self, listing, spent)
+        """The list, page by page, each as the server sent it.
+
+        Raises:
+            Refusal: it can't be had whole; what was given out is to be dropped.
+            Deadline: the time of the scan is over.
+        """
+        kind = listing.resource
+        pager = Pager(self._transport, self._ledger, listing, lane=threading.get_ident())
         try:
-            yield from run.pages()
-        except Refusal as refusal:
-            spent.detail = refusal.detail
-            spent.outcome = {"forbidden": "forbidden", "not-served": "absent"}.get(
-                refusal.why, "throttled" if "too busy" in refusal.detail else "partial"
-            )
+            yield from pages(pager)
+        except GeneratorExit:
+            if pager.more:
+                self._ledger.settle(kind, "partial", "Reading was broken off.")
             raise
-        except Deadline:
-            spent.outcome = "partial"
+        except (Refusal, Deadline) as error:
+            self._settle(kind, error)
             raise
+        self._ledger.settle(kind, "inconsistent" if pager.inconsistent else "complete")
 
     def count(self, count: Count) -> int:
-        """Asks for one object and for how many remain."""
-        answer = self._get(count.resource, count.path, [("limit", "1")])
-        head = _head(answer.body)
-        held = len(head.items or [])
-        remaining = head.metadata.remaining_item_count
-        if remaining is None and head.metadata.continue_:
-            raise Refusal(
-                "not-served", f"The server does not say how many {count.resource} remain."
-            )
-        return held + (remaining or 0)
+        """How many objects there are, from a list of one.
+
+        Raises:
+            Refusal: the server does not say.
+            Deadline: the time of the scan is over.
+        """
+        try:
+            found = self._count(count)
+        except (Refusal, Deadline) as error:
+            self._settle(count.resource, error)
+            raise
+        self._ledger.settle(count.resource, "complete", objects=found)
+        return found
+
+    def _count(self, count: Count) -> int:
+        answer = self._get(
+            f"{count.path}?limit=1", count.resource, str(count), accept=METADATA_ONLY
+        )
+        try:
+            page = msgspec.json.decode(answer.body, type=_Counted)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise _unreadable(str(count)) from None
+        meta = page.metadata
+        if page.items is None and not meta.resource_version:
+            raise _unreadable(str(count))
+        if meta.continue_token and meta.remaining_item_count is None:
+            raise Refusal("not-served", f"The server does not tell the {count}.")
+        return len(page.items or []) + (meta.remaining_item_count or 0)
 
     def body(self, page: Page) -> bytes:
-        """The document."""
-        path = page.path
-        return self._get(path.partition("?")[0], path, None, fine=page.optional_codes).body
+        """The document.
+
+        Raises:
+            Refusal: any status but 200 and those the page calls fine.
+            Deadline: the time of the scan is over.
+        """
+        kind = page.path.partition("?")[0]
+        if page.path == "/version" and self._version:
+            # It was the request that proved the connection.
+            return self._version
+        try:
+            answer = self._get(page.path, kind, str(page), fine=page.optional_codes)
+        except (Refusal, Deadline) as error:
+            self._settle(kind, error)
+            raise
+        self._ledger.settle(kind, "complete", objects=1)
+        return answer.body
 
     def samples(self, exposition: Exposition) -> Iterator[Sample]:
-        """The wanted samples of the API server's own metrics.
+        """The wanted samples. Of a long answer only their lines are ever kept.
 
-        Newer servers filter by ``name[]``; older ones ignore it and send everything.
+        Raises:
+            Refusal: it can't be had whole, or a wanted line can't be read.
+            Deadline: the time of the scan is over.
         """
-        names = [("name[]", name) for name in exposition.families]
+        kind = exposition.path
+        try:
+            kept = self._exposition(exposition)
+            parser = Parser(exposition.families)
+            samples = list(parser.feed(kept))
+        except BadExposition as error:
+            unreadable = Refusal("unreachable", f"{exposition} can't be read: {error}.")
+            self._settle(kind, unreadable)
+            raise unreadable from None
+        except (Refusal, Deadline) as error:
+            self._settle(kind, error)
+            raise
+        if parser.dropped:
+            names = ", ".join(sorted(parser.dropped))
+            self._ledger.note(
+                f"{exposition} gave {sum(parser.dropped.values())} values that are no finite "
+                f"number, left out: {names}."
+            )
+        self._ledger.settle(kind, "complete", objects=len(samples))
+        yield from samples
+
+    def _exposition(self, exposition: Exposition) -> bytes:
+        # Servers that do not know the filter ignore it.
+        query = urlencode([("name[]", name) for name in exposition.families])
+        target = exposition.path
+        if query and len(query) <= LONGEST_FILTER_BYTES:
+            target += f"?{query}"
         answer = self._get(
-            exposition.path, exposition.path, names, accept="text/plain;version=0.0.4"
+            target,
+            exposition.path,
+            str(exposition),
+            accept="text/plain;version=0.0.4",
+            families=exposition.families,
         )
-        yield from metrics_text.parse([answer.body], frozenset(exposition.families))
+        return answer.body
 
     def may(self, grant: Grant) -> bool | None:
-        """Whether the server would allow it; null where it does not say."""
+        """Whether the server would allow it; null where it does not say.
+
+        Raises:
+            Deadline: the time of the scan is over.
+        """
+        verdicts = [self._may(grant, verb) for verb in grant.verbs]
+        if any(verdict is False for verdict in verdicts):
+            return False
+        return None if None in verdicts else True
+
+    def _may(self, grant: Grant, verb: str) -> bool | None:
         if grant.path:
-            spec: dict[str, Any] = {
-                "nonResourceAttributes": {"path": grant.path, "verb": grant.verbs[0]}
-            }
+            asked = {"nonResourceAttributes": {"path": grant.path, "verb": verb}}
         else:
-            spec = {
-                "resourceAttributes": {
-                    "verb": grant.verbs[0],
-                    "group": grant.group,
-                    "resource": grant.resource,
-                    "namespace": grant.namespace,
-                }
+            resource, _, sub = grant.resource.partition("/")
+            attributes = {
+                "verb": verb,
+                "group": grant.group,
+                "resource": resource,
+                "subresource": sub,
+                "namespace": grant.namespace,
             }
-        review = {
+            asked = {
+                "resourceAttributes": {key: value for key, value in attributes.items() if value}
+            }
+        body = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
-            "spec": spec,
+            "spec": asked,
         }
+        path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
         try:
-            answer = self._transport.review(
-                "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review
-            )
-            status = json.loads(answer.body).get("status", {})
-        except (Refusal, ValueError):
+            answer = self._transport.review(path, msgspec.json.encode(body))
+            if answer.status not in (200, 201):
+                return None
+            return msgspec.json.decode(answer.body, type=_AccessReview).status.allowed
+        except (Refusal, msgspec.DecodeError, UnicodeDecodeError):
             return None
-        return bool(status.get("allowed"))
 
-    def where(self) -> Where:
-        """Context, server, and the name that the server knows us by."""
-        return Where(
-            name=self._context,
-            context=self._context,
-            server=self._transport.server,
-            identity=self._who(),
-        )
+    def identity(self) -> str:
+        """Whom the server takes us for; what the kubeconfig says where it does not tell."""
+        with self._lock:
+            if not self._identity:
+                self._identity = self._asked_identity() or self._where.identity
+            return self._identity
 
-    def _who(self) -> str:
-        if self._identity is None:
-            self._identity = self._user
-            review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-            try:
-                answer = self._transport.review(
-                    "/apis/authentication.k8s.io/v1/selfsubjectreviews", review
-                )
-                user = json.loads(answer.body)["status"]["userInfo"]["username"]
-                self._identity = str(user)
-            except (Refusal, Deadline, ValueError, KeyError, TypeError):
-                return self._identity
-        return self._identity
+    def _asked_identity(self) -> str:
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+        path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+        try:
+            answer = self._transport.review(path, msgspec.json.encode(body))
+            if answer.status not in (200, 201):
+                return ""
+            review = msgspec.json.decode(answer.body, type=_SelfReview)
+        except (Refusal, Deadline, msgspec.DecodeError, UnicodeDecodeError):
+            return ""
+        return review.status.user_info.username
 
     def cost(self) -> Cost:
         """What was asked so far."""
-        transport = self._transport
-        with self._lock:
-            kinds = tuple(
-                KindCost(
-                    kind=kind,
-                    outcome=spent.outcome,
-                    requests=spent.requests,
-                    bytes=spent.bytes,
-                    detail=spent.detail,
-                )
-                for kind, spent in sorted(self._kinds.items())
-            )
-        return Cost(
-            requests=transport.requests,
-            bytes=transport.bytes,
-            seconds=round(time.monotonic() - transport.began, 3),
-            waited_seconds=round(transport.waited, 3),
-            throttled=transport.throttled,
-            peak_memory_bytes=_peak_memory(),
-            priority_level=transport.priority_level,
-            kinds=kinds,
-        )
+        return self._ledger.cost(self._pace.waited_seconds)
+
+    def where(self) -> Where:
+        """Which cluster this is and as whom it is read."""
+        return msgspec.structs.replace(self._where, identity=self.identity())
 
     def notes(self) -> list[str]:
-        """Lists that changed underway."""
-        with self._lock:
-            return sorted(self._notes)
-
-    def note(self, sentence: str) -> None:
-        """Keep a sentence for the report."""
-        with self._lock:
-            self._notes.append(sentence)
-
-    def _spent(self, kind: str) -> _Spent:
-        with self._lock:
-            return self._kinds.setdefault(kind, _Spent())
+        """Sentences about the reading itself."""
+        return self._ledger.notes()
 
     def _get(
         self,
+        target: str,
         kind: str,
-        path: str,
-        query: list[tuple[str, str]] | None,
+        what: str,
         *,
         accept: str = "application/json",
         fine: tuple[int, ...] = (),
+        families: tuple[str, ...] | None = None,
     ) -> Answer:
-        spent = self._spent(kind)
-        spent.requests += 1
-        try:
-            answer = self._transport.get(path, query, accept=accept, fine=fine)
-        except Refusal as refusal:
-            spent.outcome = {"forbidden": "forbidden", "not-served": "absent"}.get(
-                refusal.why, "partial"
-            )
-            spent.detail = refusal.detail
-            raise
-        spent.bytes += len(answer.body)
+        answer = self._transport.get(
+            target,
+            kind=kind,
+            accept=accept,
+            as_it_is=fine,
+            sink=None if families is None else lambda: _WantedLines(families),
+        )
+        if answer.status != 200 and answer.status not in fine:
+            raise refusal(answer, what)
         return answer
 
-
-class _Paging:
-    """The pages of one list."""
-
-    def __init__(self, source: LiveSource, listing: Listing, spent: _Spent) -> None:
-        self.source = source
-        self.transport = source._transport
-        self.listing = listing
-        self.spent = spent
-        self.size = PAGE_SIZE
-        self.given = 0
-        self.turn = 0.0
-        self.seen: set[int] = set()
-
-    def pages(self) -> Iterator[bytes]:
-        """One page after another; a lost continue token goes on where the server offers one."""
-        body = self._fetch("")
-        while True:
-            token = continue_token(body)
-            self._check_loop(token)
-            following = _Later(self._fetch, token) if token else None
-            self.given += 1
-            yield body
-            if following is None:
-                return
-            body = following.result()
-
-    def _check_loop(self, token: str) -> None:
-        # A server that gives out one token twice would never come to an end.
-        if hash(token) in self.seen:
-            raise Refusal(
-                "unreachable",
-                f"The list of {self.listing.resource} gave out the same continue token twice.",
-                lift="Look for a proxy between here and the API server.",
-            )
-        if token:
-            self.seen.add(hash(token))
-
-    def _fetch(self, token: str) -> bytes:
-        while True:
-            self.transport.sleep_until(self.turn)
-            self.turn = time.monotonic() + self.transport.pace.page_seconds
-            query = [("limit", str(self.size))]
-            if token:
-                query.append(("continue", token))
-            self.spent.requests += 1
-            accept = METADATA_ONLY if self.listing.metadata_only else "application/json"
-            answer = self.transport.get(
-                self.listing.path, query, accept=accept, paced=False, fine=(410, 413, 504)
-            )
-            if answer.status == 200:
-                self.spent.bytes += len(answer.body)
-                return answer.body
-            if answer.status == 410:
-                token = self._after_expiry(answer)
-                continue
-            if self.size <= LEAST_PAGE_SIZE:
-                raise Refusal(
-                    "unreachable",
-                    f"The server could not answer even {self.size} {self.listing.resource} "
-                    f"at a time ({answer.status}).",
-                    lift="Scan again at a quieter time.",
-                )
-            self.size = max(self.size // 2, LEAST_PAGE_SIZE)
-
-    def _after_expiry(self, answer: Answer) -> str:
-        """The token to go on with, once the old one was compacted away."""
-        head = _head(answer.body)
-        offered = head.metadata.continue_
-        if not offered:
-            if self.given:
-                # Starting over would count the pages that were given out twice.
-                raise Refusal(
-                    "unreachable",
-                    f"The list of {self.listing.resource} expired while it was read (410).",
-                    lift="Scan again.",
-                )
-            if self.spent.outcome == "inconsistent":
-                raise Refusal(
-                    "unreachable",
-                    f"The list of {self.listing.resource} expired twice (410).",
-                    lift="Scan again.",
-                )
-        self.spent.outcome = "inconsistent"
-        self.source.note(
-            f"The list of {self.listing.resource} expired while it was read and went on at a "
-            "newer state: objects that came or went in between may be missed or counted twice."
-        )
-        return offered
+    def _settle(self, kind: str, error: Refusal | Deadline) -> None:
+        if isinstance(error, Deadline):
+            self._ledger.settle(kind, "partial", "The time for the scan was over.")
+            return
+        outcome = _OUTCOMES.get(error.why, "partial")
+        if error.detail.startswith("throttled"):
+            outcome = "throttled"
+        self._ledger.settle(kind, outcome, error.detail)
 
 
-class _Later:
-    """A page on its way, in a thread that no exit waits for."""
+class _WantedLines:
+    """Keeps the lines of wanted families of an exposition."""
 
-    def __init__(self, fetch: Any, token: str) -> None:
-        self._error: BaseException | None = None
-        self._body = b""
-        self._done = threading.Event()
-        threading.Thread(target=self._run, args=(fetch, token), daemon=True).start()
+    def __init__(self, families: tuple[str, ...]) -> None:
+        self._parser = Parser(families)
+        self._lines: list[bytes] = []
 
-    def _run(self, fetch: Any, token: str) -> None:
-        try:
-            self._body = fetch(token)
-        except BaseException as error:
-            self._error = error
-        self._done.set()
+    def feed(self, piece: bytes) -> None:
+        """The next piece."""
+        self._lines.append(self._parser.wanted_lines(piece))
 
-    def result(self) -> bytes:
-        """The page; raises what its request raised."""
-        while not self._done.wait(0.2):
-            # Short waits let Ctrl-C through.
-            continue
-        if self._error is not None:
-            raise self._error
-        return self._body
+    def kept(self) -> bytes:
+        """The lines; the last one must have its end, else the text was cut."""
+        if self._parser.unfinished.strip():
+            raise BadExposition("it ends in the middle of a line")
+        return b"".join(self._lines)
 
 
-def continue_token(body: bytes) -> str:
-    """The continue token of a page, "" on the last one.
-
-    Looked for before the items; a page whose metadata comes last is decoded for it.
-    """
-    items = body.find(b'"items"')
-    head = body if items < 0 else body[:items]
-    if b'"metadata"' in head:
-        match = _CONTINUE.search(head)
-        return json.loads(b'"' + match.group(1) + b'"') if match else ""
-    return _head(body).metadata.continue_ if body else ""
-
-
-def _head(body: bytes) -> _Head:
-    try:
-        return msgspec.json.decode(body, type=_Head)
-    except msgspec.DecodeError as error:
-        raise Refusal(
-            "unreachable", f"The server's answer can't be read: {error}.", lift="Scan again."
-        ) from None
-
-
-def _peak_memory() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # Kilobytes on Linux, bytes on macOS.
-    return peak if sys.platform == "darwin" else peak * 1024
+def _unreadable(what: str) -> Refusal:
+    return Refusal(
+        "unreachable",
+        f"The {what} can't be read: the answer is no JSON list.",
+        lift="Look for a proxy between here and the API server.",
+    )

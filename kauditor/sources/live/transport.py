@@ -1,424 +1,379 @@
-"""One request at a time, paced: raw bytes through the official client's connection pool.
+"""One request after another: paced, retried where that helps, counted, and read-only.
 
-Figures: the server's own request time-out is 60 s, so 65 s let its 504 be seen; client-go's
-default pace is 5 requests a second with bursts of 10.
+What comes back is bytes. An answer that means "no" comes back too, for the caller to judge;
+`refusal` puts it into the words of a `Refusal`.
 """
 
-import json
+import email.utils
 import logging
 import random
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, Protocol
 
 import msgspec
 
-from kauditor.model.source import Deadline, Refusal
+from kauditor.model.clean import clean
+from kauditor.model.source import Refusal
+from kauditor.sources.live.client import Client, Fault, LoginFailed, Reply
+from kauditor.sources.live.kubeconfig import BadKubeconfig
+from kauditor.sources.live.ledger import Ledger
+from kauditor.sources.live.pacing import Pace
 
-log = logging.getLogger("kauditor")
+log = logging.getLogger("kauditor.sources.live")
 
 CONNECT_SECONDS = 5.0
-CEILING_BYTES = 256 * 2**20
-THROTTLED_TRIES = 5
-BROKEN_TRIES = 3
-# The only writes that are ever sent: questions about one's own rights and name.
+# Longer than the 60 s after which an API server gives up by itself, so that its own 504 is seen.
+REQUEST_SECONDS = 65.0
+# An API that ignores `limit` gives everything at once; more than this is not taken.
+MOST_BYTES = 256 * 1024 * 1024
+MOST_ERROR_BYTES = 64 * 1024
+MOST_THROTTLED = 5
+# Longer than the longest that API Priority and Fairness asks for (32 s).
+LONGEST_RETRY_AFTER_SECONDS = 60.0
+BACK_OFF_SECONDS = (0.25, 0.5, 1.0)
+# After so many questions without an answer in a row, the rest is asked once and briefly.
+MOST_DEAD = 2
+DEAD_SECONDS = 5.0
+# From this rate on, compression costs more time than it saves (measured: inflating runs at 479 MB/s).
+FAST_BYTES_PER_SECOND = 100e6
+BROKEN = frozenset({"cut", "garbled", "reset", "refused", "unreachable", "proxy", "dns"})
+
+# A read-only tool may ask who it is and what it may do, and "create" is how that is asked.
 REVIEWS = frozenset(
-    f"/apis/{group}"
-    for group in (
-        "authorization.k8s.io/v1/selfsubjectaccessreviews",
-        "authorization.k8s.io/v1/selfsubjectrulesreviews",
-        "authentication.k8s.io/v1/selfsubjectreviews",
-    )
+    {
+        "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+        "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+        "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    }
 )
 
 
-class Pace(msgspec.Struct, frozen=True, kw_only=True):
-    """How gently to ask. ``qps`` 0 means as fast as the server answers."""
+class Sink(Protocol):
+    """Takes a body in pieces, to keep less of it."""
 
-    qps: float = 5.0
-    burst: int = 10
-    inflight: int = 2
+    def feed(self, piece: bytes) -> None:
+        """The next piece."""
 
-    @property
-    def page_seconds(self) -> float:
-        """Least time between two pages of one list: 10 a second at the default pace."""
-        return 1 / (2 * self.qps) if self.qps else 0.0
+    def kept(self) -> bytes:
+        """What is left of it at its end."""
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """Status, headers and body of one answer."""
+    """A whole answer: status and body."""
 
     status: int
-    headers: Any
     body: bytes
+    media_type: str = ""
 
 
-class Transport:
-    """Sends requests for all threads of a scan; counts what they cost."""
+class _Status(msgspec.Struct, frozen=True):
+    """What is read of a Kubernetes ``Status``."""
 
-    def __init__(
-        self,
-        open_client: Callable[[], Any],
-        *,
-        headers: list[tuple[str, str]],
-        user_agent: str,
-        pace: Pace,
-        request_timeout: float | None,
-        deadline: float | None,
-        gzip: bool,
-    ) -> None:
-        self._open_client = open_client
-        self._client = open_client()
-        self._headers = headers
-        self._user_agent = user_agent
-        self.pace = pace
-        self._timeout = request_timeout
-        self.began = time.monotonic()
-        self._deadline = self.began + deadline if deadline else None
-        self._gzip = gzip
-        self._slots = threading.Semaphore(pace.inflight)
-        self._lock = threading.Lock()
-        self._tokens = float(pace.burst)
-        self._filled = self.began
-        self.requests = 0
-        self.bytes = 0
-        self.waited = 0.0
-        self.throttled = 0
-        self.priority_level = ""
-
-    @property
-    def server(self) -> str:
-        """Scheme, host and port of the server, without anything secret."""
-        from urllib.parse import urlsplit
-
-        parts = urlsplit(str(self._client.configuration.host))
-        host = parts.hostname or ""
-        host = f"[{host}]" if ":" in host else host
-        return f"{parts.scheme}://{host}{f':{parts.port}' if parts.port else ''}"
-
-    def get(
-        self,
-        path: str,
-        query: list[tuple[str, str]] | None = None,
-        *,
-        accept: str = "application/json",
-        paced: bool = True,
-        fine: tuple[int, ...] = (),
-        ceiling: int = CEILING_BYTES,
-    ) -> Answer:
-        """GET, retried where that helps. Statuses of 400 and more raise unless in ``fine``.
-
-        Raises:
-            Refusal: the server said no, or nothing that can be used.
-            Deadline: the time for the whole scan is over.
-        """
-        return self._send("GET", path, query, None, accept, paced, fine, ceiling)
-
-    def review(self, path: str, body: dict[str, Any]) -> Answer:
-        """One of the three reviews about oneself; nothing else is ever posted."""
-        if path not in REVIEWS:
-            raise AssertionError(f"{path} is no review: kauditor writes nothing")
-        return self._send(
-            "POST", path, None, json.dumps(body).encode(), "application/json", True, (), 2**20
-        )
-
-    def _send(
-        self,
-        method: str,
-        path: str,
-        query: list[tuple[str, str]] | None,
-        body: bytes | None,
-        accept: str,
-        paced: bool,
-        fine: tuple[int, ...],
-        ceiling: int,
-    ) -> Answer:
-        busy = broken = refreshed = 0
-        while True:
-            if paced:
-                self._take_token()
-            try:
-                answer = self._once(method, path, query, body, accept, ceiling)
-            except _Broken as error:
-                broken += 1
-                if broken >= BROKEN_TRIES or error.final:
-                    raise Refusal(
-                        "unreachable", f"GET {path} broke off: {error}.", lift="Scan again."
-                    ) from None
-                self._sleep(0.2 * 2**broken * random.uniform(0.5, 1.5))  # noqa: S311
-                continue
-            status = answer.status
-            if status < 300 or status in fine:
-                return answer
-            if status in (429, 503):
-                busy += 1
-                with self._lock:
-                    self.throttled += status == 429
-                if busy >= THROTTLED_TRIES:
-                    raise Refusal(
-                        "unreachable",
-                        f"The server was too busy {busy} times for GET {path} ({status}).",
-                        lift="Scan again at a quieter time, or with --gentle.",
-                    )
-                self._sleep(_retry_after(answer) * random.uniform(1.0, 1.3))  # noqa: S311
-                continue
-            if status in (500, 502, 504) and broken + 1 < BROKEN_TRIES:
-                broken += 1
-                self._sleep(0.2 * 2**broken * random.uniform(0.5, 1.5))  # noqa: S311
-                continue
-            if status == 401 and not refreshed:
-                # A token may have expired while we read; a plugin or file may have a new one.
-                refreshed = 1
-                self._reopen()
-                continue
-            raise _refusal(method, path, answer)
-
-    def _reopen(self) -> None:
-        try:
-            self._client = self._open_client()
-        except ValueError:
-            log.info("the credentials could not be loaded again")
-
-    def _once(
-        self,
-        method: str,
-        path: str,
-        query: list[tuple[str, str]] | None,
-        body: bytes | None,
-        accept: str,
-        ceiling: int,
-    ) -> Answer:
-        import urllib3
-
-        if method != "GET" and path not in REVIEWS:
-            raise AssertionError(f"{method} {path}: kauditor writes nothing")
-        headers, base = self._prepared(accept)
-        if body is not None:
-            headers.add("Content-Type", "application/json")
-        url = base + path
-        if query:
-            url += ("&" if "?" in path else "?") + urlencode(query)
-        with self._slot():
-            began = time.monotonic()
-            until = self._until(began)
-            try:
-                response = self._client.rest_client.pool_manager.request(
-                    method,
-                    url,
-                    headers=headers,
-                    body=body,
-                    timeout=urllib3.Timeout(
-                        connect=min(CONNECT_SECONDS, self._left(until, began) or CONNECT_SECONDS),
-                        read=self._left(until, began),
-                    ),
-                    retries=False,
-                    redirect=False,
-                    preload_content=False,
-                )
-                try:
-                    content = self._content(response, until, ceiling)
-                finally:
-                    response.release_conn()
-            except urllib3.exceptions.HTTPError as error:
-                self._count(path, 0, 0, began)
-                self._check_deadline()
-                raise _broken(error) from None
-            except TimeoutError as error:
-                self._count(path, 0, 0, began)
-                self._check_deadline()
-                raise _Broken(f"no answer within {self._timeout or 0:g} s", final=True) from error
-            self._count(path, response.status, len(content), began)
-        level = response.headers.get("X-Kubernetes-Pf-Prioritylevel-Uid")
-        if level:
-            self.priority_level = level
-        return Answer(response.status, response.headers, content)
-
-    def _prepared(self, accept: str) -> tuple[Any, str]:
-        import urllib3
-
-        headers = urllib3.HTTPHeaderDict()
-        authorized: dict[str, str] = {}
-        with self._lock:
-            # Runs the token refresh, which is not safe for two threads at once.
-            self._client.update_params_for_auth(authorized, [], ["BearerToken"], "", "GET", None)
-            base = str(self._client.configuration.host).rstrip("/")
-        for key, value in (*authorized.items(), *self._headers):
-            headers.add(key, value)
-        headers.add("Accept", accept)
-        headers.add("User-Agent", self._user_agent)
-        if self._gzip:
-            headers.add("Accept-Encoding", "gzip")
-        return headers, base
-
-    def _content(self, response: Any, until: float | None, ceiling: int) -> bytes:
-        chunks, size = [], 0
-        # read1 gives what has come; a read of a fixed size would wait for a body that drips in.
-        while chunk := response.read1(2**16, decode_content=True):
-            chunks.append(chunk)
-            size += len(chunk)
-            if size > ceiling:
-                raise _Broken(f"the answer is larger than {ceiling >> 20} MiB", final=True)
-            # A body that drips in byte by byte never times out by itself.
-            if until is not None and time.monotonic() > until:
-                raise TimeoutError
-        return b"".join(chunks)
-
-    def _until(self, began: float) -> float | None:
-        ends = [
-            end for end in (self._deadline, began + self._timeout if self._timeout else None) if end
-        ]
-        return min(ends, default=None)
-
-    def _left(self, until: float | None, now: float) -> float | None:
-        return None if until is None else max(until - now, 0.01)
-
-    def _slot(self) -> "_Slot":
-        return _Slot(self)
-
-    def _take_token(self) -> None:
-        """Token bucket for everything but the pages of a list."""
-        if not self.pace.qps:
-            return
-        while True:
-            with self._lock:
-                now = time.monotonic()
-                self._tokens = min(
-                    self._tokens + (now - self._filled) * self.pace.qps, float(self.pace.burst)
-                )
-                self._filled = now
-                if self._tokens >= 1:
-                    self._tokens -= 1
-                    return
-                wait = (1 - self._tokens) / self.pace.qps
-            self._sleep(wait)
-
-    def sleep_until(self, moment: float) -> None:
-        """Wait for the next page's turn."""
-        now = time.monotonic()
-        if moment > now:
-            self._sleep(moment - now)
-
-    def _sleep(self, seconds: float) -> None:
-        self._check_deadline()
-        if self._deadline is not None:
-            seconds = min(seconds, max(self._deadline - time.monotonic(), 0.0))
-        with self._lock:
-            self.waited += seconds
-        time.sleep(seconds)
-        self._check_deadline()
-
-    def _check_deadline(self) -> None:
-        if self._deadline is not None and time.monotonic() >= self._deadline:
-            raise Deadline
-
-    def _count(self, path: str, status: int, size: int, began: float) -> None:
-        with self._lock:
-            self.requests += 1
-            self.bytes += size
-        log.debug("GET %s %s %s bytes %.3f s", path, status, size, time.monotonic() - began)
-
-
-class _Slot:
-    """One of the requests that may be in flight at once."""
-
-    def __init__(self, transport: Transport) -> None:
-        self.transport = transport
-
-    def __enter__(self) -> None:
-        self.transport._check_deadline()
-        self.transport._slots.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        self.transport._slots.release()
-
-
-class _Broken(Exception):
-    """The connection or the answer broke; ``final`` where trying again can't help."""
-
-    def __init__(self, text: str, *, final: bool = False) -> None:
-        super().__init__(text)
-        self.final = final
-
-
-def _broken(error: Exception) -> _Broken:
-    from urllib3 import exceptions
-
-    text = {
-        exceptions.NameResolutionError: "the name of the server is not known",
-        # A refused connection is a kind of connect time-out to urllib3, so it is asked first.
-        exceptions.NewConnectionError: "the connection was refused",
-        exceptions.ConnectTimeoutError: f"no connection within {CONNECT_SECONDS:g} s",
-        exceptions.ReadTimeoutError: "the answer took too long",
-        exceptions.IncompleteRead: "the answer was cut short",
-        exceptions.ProxyError: "the proxy refused the connection",
-        exceptions.SSLError: f"TLS failed: {_tls_reason(error)}",
-    }
-    for kind, words in text.items():
-        if isinstance(error, kind):
-            return _Broken(
-                words, final=kind in (exceptions.SSLError, exceptions.NameResolutionError)
-            )
-    return _Broken("the connection broke")
-
-
-def _tls_reason(error: Exception) -> str:
-    text = str(error)
-    for sign, words in (
-        ("self-signed", "the certificate is self-signed"),
-        ("self signed", "the certificate is self-signed"),
-        ("unable to get local issuer", "the certificate's authority is not known"),
-        ("Hostname mismatch", "the certificate is for another name"),
-        ("IP address mismatch", "the certificate is for another address"),
-        ("doesn't match", "the certificate is for another name"),
-        ("expired", "the certificate has expired"),
-        ("WRONG_VERSION", "the server does not speak TLS"),
-        ("certificate required", "the server asks for a client certificate"),
-    ):
-        if sign in text:
-            return words
-    return "the handshake was refused"
-
-
-def _retry_after(answer: Answer) -> float:
-    text = str(answer.headers.get("Retry-After", "1"))
-    return min(float(text), 32.0) if text.isdigit() else 1.0
-
-
-class _Status(msgspec.Struct):
+    kind: str = ""
     message: str = ""
 
 
-def _refusal(method: str, path: str, answer: Answer) -> Refusal:
+class Transport:
+    """Sends requests for all threads of a scan."""
+
+    def __init__(
+        self,
+        client: Client,
+        pace: Pace,
+        ledger: Ledger,
+        *,
+        user_agent: str,
+        request_timeout: float | None = REQUEST_SECONDS,
+        compress: bool = True,
+    ) -> None:
+        self._client = client
+        self._pace = pace
+        self._ledger = ledger
+        self._user_agent = user_agent
+        self._timeout = request_timeout
+        self._compress = compress
+        self._lock = threading.Lock()
+        self._dead = 0
+
+    def get(
+        self,
+        target: str,
+        *,
+        kind: str,
+        accept: str = "application/json",
+        as_it_is: tuple[int, ...] = (),
+        page_lane: int | None = None,
+        sink: Callable[[], Sink] | None = None,
+        patient: bool = True,
+    ) -> Answer:
+        """The answer to a GET of ``target``, a path with its query.
+
+        ``kind`` is the name under which it is counted. Statuses ``as_it_is`` come back without
+        another try. ``page_lane`` paces it as a page of that lane. ``patient=False`` gives up at
+        the first broken connection.
+
+        Raises:
+            Refusal: no answer, or too often "later"; any other status is the caller's.
+            Deadline: the time of the scan is over.
+        """
+        return self._ask(
+            _Request("GET", target, kind, accept, None),
+            as_it_is=as_it_is,
+            page_lane=page_lane,
+            sink=sink,
+            patient=patient,
+        )
+
+    def review(self, path: str, body: bytes) -> Answer:
+        """The answer to one of the three reviews that a client may ask about itself."""
+        return self._ask(_Request("POST", path, "", "application/json", body))
+
+    def _ask(
+        self,
+        request: "_Request",
+        *,
+        as_it_is: tuple[int, ...] = (),
+        page_lane: int | None = None,
+        sink: Callable[[], Sink] | None = None,
+        patient: bool = True,
+    ) -> Answer:
+        throttled = broken = 0
+        renewed = False
+        while True:
+            if page_lane is None:
+                self._pace.turn()
+            else:
+                self._pace.page_turn(page_lane)
+            generation = self._client.generation
+            try:
+                answer, retry_after = self._send(request, sink)
+            except Fault as fault:
+                self._pace.check()
+                if patient and fault.kind in BROKEN and broken < self._tries():
+                    self._back_off(broken)
+                    broken += 1
+                    continue
+                if fault.kind not in ("huge", "cut", "garbled"):
+                    with self._lock:
+                        self._dead += 1
+                raise NoAnswer(request.path, fault) from None
+            with self._lock:
+                self._dead = 0
+            status = answer.status
+            if status == 200 or status in as_it_is:
+                return answer
+            if status == 201 and request.method == "POST":
+                return answer
+            if status == 401 and not renewed:
+                renewed = True
+                self._renew(request, generation)
+            elif status == 429 or (status == 503 and retry_after is not None):
+                throttled += 1
+                self._throttled(request, answer, throttled, retry_after)
+            elif status in (500, 502, 503, 504) and broken < self._tries():
+                self._back_off(broken)
+                broken += 1
+            else:
+                return answer
+
+    def _tries(self) -> int:
+        return 0 if self._dead >= MOST_DEAD else len(BACK_OFF_SECONDS)
+
+    def _back_off(self, tries: int) -> None:
+        self._pace.wait(BACK_OFF_SECONDS[tries] * random.uniform(0.75, 1.25))  # noqa: S311
+
+    def _throttled(
+        self, request: "_Request", answer: Answer, times: int, retry_after: float | None
+    ) -> None:
+        self._ledger.throttled()
+        if answer.status == 429:
+            self._pace.narrow()
+        wait = 1.0 if retry_after is None else retry_after
+        if times >= MOST_THROTTLED:
+            raise Refusal(
+                "unreachable",
+                f"throttled: the server answered {answer.status} to {request.path} "
+                f"{times} times in a row.",
+                lift="Scan at a quieter hour, or with --gentle.",
+            )
+        if wait > LONGEST_RETRY_AFTER_SECONDS:
+            raise Refusal(
+                "unreachable",
+                f"throttled: the server answered {answer.status} to {request.path} and asked to "
+                f"wait {wait:.0f} s.",
+                lift="Scan at a quieter hour.",
+            )
+        # Whoever was told the same must not come back at the same moment.
+        self._pace.wait(wait + random.uniform(0.0, 0.25))  # noqa: S311
+
+    def _renew(self, request: "_Request", generation: int) -> None:
+        try:
+            self._client.renew(generation)
+        except (BadKubeconfig, LoginFailed) as error:
+            raise Refusal(
+                "forbidden",
+                f"The server no longer accepts the credential (401 to {request.path}), and no "
+                f"other could be had: {error}",
+                lift="Log in again, and scan again.",
+            ) from None
+
+    def _send(
+        self, request: "_Request", sink: Callable[[], Sink] | None
+    ) -> tuple[Answer, float | None]:
+        with self._pace.lane():
+            began = time.monotonic()
+            limit = self._timeout
+            if self._dead >= MOST_DEAD:
+                limit = min(limit or DEAD_SECONDS, DEAD_SECONDS)
+            until = None if limit is None else began + limit
+            if self._pace.end is not None:
+                until = self._pace.end if until is None else min(until, self._pace.end)
+            left = None if until is None else max(until - began, 0.05)
+            compress = self._compress
+            status, wire, level = 0, 0, ""
+            self._ledger.asked(request.kind)
+            try:
+                reply = self._client.send(
+                    request.method,
+                    request.target,
+                    request.headers(self._user_agent, compress),
+                    request.body,
+                    connect_seconds=CONNECT_SECONDS if left is None else min(left, CONNECT_SECONDS),
+                    read_seconds=left,
+                )
+                status = reply.status
+                level = reply.headers.get("X-Kubernetes-PF-PriorityLevel-UID", "") or ""
+                try:
+                    answer = self._read(reply, until, sink)
+                finally:
+                    wire = reply.wire_bytes
+                return answer, _retry_after(reply.headers.get("Retry-After"))
+            except Fault as fault:
+                log.debug("%s %s: %s", request.method, request.path, fault)
+                raise
+            finally:
+                self._ledger.answered(request.kind, wire, level)
+                log.debug(
+                    "%s %s %d, %d bytes, %.3f s",
+                    request.method,
+                    request.path,
+                    status,
+                    wire,
+                    time.monotonic() - began,
+                )
+
+    def _read(self, reply: Reply, until: float | None, sink: Callable[[], Sink] | None) -> Answer:
+        began = time.monotonic()
+        fine = reply.status == 200
+        most = MOST_BYTES if fine else MOST_ERROR_BYTES
+        taker = sink() if fine and sink is not None else None
+        parts: list[bytes] = []
+        size = 0
+        for piece in reply.pieces(until):
+            size += len(piece)
+            if size > most:
+                reply.close()
+                if fine:
+                    raise Fault("huge", f"the answer is larger than {most // 2**20} MiB")
+                break
+            if taker is None:
+                parts.append(piece)
+            else:
+                taker.feed(piece)
+        body = b"".join(parts) if taker is None else taker.kept()
+        took = time.monotonic() - began
+        if self._compress and size > 2**20 and size / max(took, 1e-6) > FAST_BYTES_PER_SECOND:
+            self._compress = False
+        return Answer(reply.status, body, str(reply.headers.get("Content-Type", "") or ""))
+
+
+class NoAnswer(Refusal):
+    """No whole answer came. ``kind`` is that of the `Fault`."""
+
+    def __init__(self, path: str, fault: Fault) -> None:
+        lift = {
+            "huge": "Ask the owner of this API for paged lists.",
+            "slow-answer": "Give it more time: --request-timeout.",
+        }.get(fault.kind, "Check the network between here and the API server, and scan again.")
+        super().__init__("unreachable", f"{path} was not answered: {fault}.", lift=lift)
+        self.kind = fault.kind
+        self.words = str(fault)
+
+
+class _Request:
+    """One request; the only place where a method is chosen."""
+
+    def __init__(
+        self, method: str, target: str, kind: str, accept: str, body: bytes | None
+    ) -> None:
+        self.method = method
+        self.target = target
+        self.path = target.partition("?")[0]
+        self.kind = kind
+        self.accept = accept
+        self.body = body
+        if method != "GET" and not (method == "POST" and target in REVIEWS):
+            raise AssertionError(f"a read-only tool does not send {method} {self.path}")
+        if "resourceVersion" in target.partition("?")[2]:
+            raise AssertionError("with a resourceVersion the server would ignore the page size")
+
+    def headers(self, user_agent: str, compress: bool) -> list[tuple[str, str]]:
+        headers = [
+            ("Accept", self.accept),
+            ("User-Agent", user_agent),
+            # Without this header, http.client would add one of its own.
+            ("Accept-Encoding", "gzip" if compress else "identity"),
+        ]
+        if self.body is not None:
+            headers.append(("Content-Type", "application/json"))
+        return headers
+
+
+def refusal(answer: Answer, what: str) -> Refusal:
+    """The `Refusal` that a status other than 200 stands for. ``what`` was asked for."""
     status = answer.status
-    said = ""
-    try:
-        said = msgspec.json.decode(answer.body, type=_Status).message
-    except msgspec.DecodeError:
-        said = ""
-    place = path.partition("?")[0]
+    said = _message(answer)
+    tail = f": {said}." if said else "."
     if status == 401:
         return Refusal(
             "forbidden",
-            f"The server did not accept the credentials for GET {place} (401).",
-            lift="Log in again; the credentials may have expired.",
+            f"The server does not accept the credential for {what} (401){tail}",
+            lift="Log in again, and scan again.",
         )
     if status == 403:
-        return Refusal("forbidden", f"GET {place} is forbidden (403){_tail(said)}.")
+        return Refusal("forbidden", f"The server refused {what} (403){tail}")
+    if status == 404:
+        return Refusal("not-served", f"The server does not serve {what} (404){tail}")
+    if status == 429:
+        return Refusal("unreachable", f"throttled: the server refused {what} (429){tail}")
     if 300 <= status < 400:
         return Refusal(
             "unreachable",
-            f"GET {place} was sent elsewhere ({status}), as a login page does.",
-            lift="Check that the server address is that of the API server.",
+            f"The server sent {what} elsewhere ({status}), which no API server does.",
+            lift="Check that the server address is that of a Kubernetes API server.",
         )
-    if status == 404:
-        return Refusal("not-served", f"The server does not serve {place} (404).")
-    return Refusal(
-        "unreachable", f"GET {place} answered {status}{_tail(said)}.", lift="Scan again."
-    )
+    return Refusal("unreachable", f"The server could not answer {what} ({status}){tail}")
 
 
-def _tail(said: str) -> str:
-    said = said.strip().rstrip(".")
-    return f": {said[:300]}" if said else ""
+def _message(answer: Answer) -> str:
+    """The server's own words, where it has some."""
+    try:
+        told: Any = msgspec.json.decode(answer.body, type=_Status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    return clean(told.message, 300).strip().rstrip(".") if told.kind == "Status" else ""
+
+
+def _retry_after(text: str | None) -> float | None:
+    """Seconds to wait, from either form of the header; null where there is none."""
+    if not text:
+        return None
+    if text.strip().isdecimal():
+        return float(text)
+    try:
+        moment = email.utils.parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(moment.timestamp() - time.time(), 0.0)

@@ -16,7 +16,8 @@ from kauditor.model.fact import Fact, Unknown, Why
 from kauditor.model.snapshot import Snapshot
 from kauditor.model.source import Count, Listing, Refusal
 from kauditor.sources.live.connection import ConnectError, ConnectOptions, connect
-from kauditor.sources.live.source import LiveSource, continue_token
+from kauditor.sources.live.pager import head_of
+from kauditor.sources.live.source import LiveSource
 from kauditor.testing import TAKEN
 from tests.unit.sources.door import Asked, Door, Reply, door, page, status
 
@@ -107,7 +108,7 @@ def test_flags_outweigh_the_kubeconfig_at_every_request(tmp_path: Path) -> None:
         )
         read(source)
         for asked in server.asked:
-            assert asked.headers["authorization"] == "Bearer flag"
+            assert asked.headers["Authorization"] == "Bearer flag"
             assert asked.headers["Impersonate-User"] == "joe"
 
 
@@ -127,7 +128,7 @@ FAULTS = [
     (status(413), Why.UNREACHABLE, "partial"),
     (status(429, Retry_After="1"), Why.UNREACHABLE, "throttled"),
     (status(500), Why.UNREACHABLE, "partial"),
-    (status(503), Why.UNREACHABLE, "throttled"),
+    (status(503), Why.UNREACHABLE, "partial"),
     (status(504), Why.UNREACHABLE, "partial"),
     (Reply(reset=True), Why.UNREACHABLE, "partial"),
     (Reply(body={"items": []}, cut=3), Why.UNREACHABLE, "partial"),
@@ -273,7 +274,7 @@ def test_nothing_is_ever_written(tmp_path: Path) -> None:
     with door(three_pages) as server:
         source = opened(tmp_path, server)
         with pytest.raises(AssertionError):
-            source._transport.review("/api/v1/namespaces", {})
+            source._transport.review("/api/v1/namespaces", b"{}")
 
 
 def test_no_token_reaches_a_log_or_an_error(
@@ -328,7 +329,7 @@ def test_credentials_that_are_not_accepted_stop_the_scan(tmp_path: Path) -> None
     ],
 )
 def test_the_continue_token_is_that_of_the_list(body: bytes, token: str) -> None:
-    assert continue_token(body) == token
+    assert head_of(body).continue_token == token
 
 
 def test_a_list_of_everything_is_one_page(tmp_path: Path) -> None:
