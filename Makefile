@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 DEMO   := $(VENV)/.demo-ready
 
-.PHONY: demo setup lint type contracts test unit docs wheel bench check demo-snapshot clean
+.PHONY: demo setup lint type contracts test test-older unit docs wheel bench check demo-snapshot clean
 
 # The main job on the snapshot that comes along.
 demo: $(DEMO)
@@ -41,6 +41,10 @@ contracts: $(STAMP)
 # All of it: lint, types, contracts, and every test, the real control plane's included.
 test: lint type contracts
 	$(BIN)/python -m pytest
+
+# The cluster tests on the oldest Kubernetes that is tested (tests/cluster/older/go.mod).
+test-older: $(STAMP)
+	KAUDITOR_TEST_OLDER=1 $(BIN)/python -m pytest tests/cluster --ignore=tests/cluster/test_demo.py
 
 # Without the real control plane.
 unit: $(STAMP)

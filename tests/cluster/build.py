@@ -15,6 +15,9 @@ import tempfile
 from pathlib import Path
 
 MODULE = Path(__file__).resolve().parent
+# The oldest minor that is tested has a module of its own: it wants an older etcd.
+OLDER = MODULE / "older"
+FROM_OLDER = frozenset({"kube-apiserver", "etcd", "kube-scheduler", "kube-controller-manager"})
 PROGRAMS = {
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
     "etcd": "go.etcd.io/etcd/server/v3",
@@ -36,9 +39,15 @@ class ControlPlaneUnavailable(RuntimeError):
     """No control plane can be had here; the message is one sentence that says why."""
 
 
+def module_of(program: str) -> Path:
+    """The Go module that a program is built from; KAUDITOR_TEST_OLDER chooses the older one."""
+    older = bool(os.environ.get("KAUDITOR_TEST_OLDER"))
+    return OLDER if older and program in FROM_OLDER else MODULE
+
+
 def kubernetes_version() -> str:
-    """As "v1.37.2", what go.mod asks for."""
-    text = (MODULE / "go.mod").read_text()
+    """As "v1.37.2", what the go.mod in use asks for."""
+    text = (module_of("kube-apiserver") / "go.mod").read_text()
     match = re.search(r"k8s\.io/kubernetes (v[\d.]+)", text)
     assert match is not None
     return match.group(1)
@@ -69,7 +78,10 @@ def _cache() -> Path:
 
 
 def _key() -> str:
-    parts = [(MODULE / name).read_bytes() for name in ("go.mod", "go.sum", "keys/main.go")]
+    files = [MODULE / "go.mod", MODULE / "go.sum", MODULE / "keys" / "main.go"]
+    if module_of("kube-apiserver") == OLDER:
+        files += [OLDER / "go.mod", OLDER / "go.sum"]
+    parts = [file.read_bytes() for file in files]
     parts += [_go("version").encode(), _flags().encode(), repr(sorted(PROGRAMS)).encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
@@ -99,6 +111,7 @@ def _build(folder: Path) -> None:
                 "-o",
                 str(aside / name),
                 package,
+                module=module_of(name),
             )
         kwok = Path(_go("list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/kwok").strip())
         # kwok has no stages built in.
@@ -110,10 +123,10 @@ def _build(folder: Path) -> None:
         raise
 
 
-def _go(*words: str) -> str:
+def _go(*words: str, module: Path = MODULE) -> str:
     run = subprocess.run(
         ["go", *words],
-        cwd=MODULE,
+        cwd=module,
         env={**os.environ, "CGO_ENABLED": "0", "GOFLAGS": ""},
         capture_output=True,
         text=True,

@@ -10,6 +10,7 @@ import pytest
 from kauditor import packs
 from kauditor import scan as corridor
 from kauditor.gate import Policy
+from kauditor.model.fact import Why
 from kauditor.model.finding import State
 from kauditor.model.report import Report
 from kauditor.model.snapshot import decode, encode
@@ -123,7 +124,8 @@ def test_with_the_derived_rights_nothing_is_forbidden(
 ) -> None:
     report = audited(cluster, "auditor")
     assert report.cluster.identity == "auditor"
-    assert [r.check for r in report.results if r.state is State.UNKNOWN] == []
+    assert [r.check for r in report.results if r.reason is Why.FORBIDDEN] == []
+    assert all(kind.outcome in ("complete", "absent") for kind in report.cost.kinds)
     assert states(report) == states(audited(cluster))
 
 
@@ -142,16 +144,24 @@ def test_with_the_derived_rights_nothing_is_forbidden(
 def test_a_right_taken_away_turns_its_checks_unknown_and_none_better(
     cluster: ControlPlane, auditor: Client, resource: str
 ) -> None:
-    before = states(audited(cluster))
+    before = audited(cluster)
     auditor.create(shapes.cluster_role("auditor", rules(CHECKS, without=resource)))
-    report = audited(cluster, "auditor")
-    after = states(report)
-    unknown = [result for result in report.results if result.state is State.UNKNOWN]
-    assert unknown, f"nothing turned unknown without {resource}"
-    assert all(resource in result.lift + result.grant + result.summary for result in unknown)
-    for check, was in before.items():
-        if was & set(BAD):
-            assert after[check] & {*BAD, State.UNKNOWN}, f"{check} was {was}, is {after[check]}"
+    after = audited(cluster, "auditor")
+    denied = [kind.kind for kind in after.cost.kinds if kind.outcome == "forbidden"]
+    assert denied == [resource]
+    known = {(r.check, r.subject): r.state for r in before.results}
+    for result in after.results:
+        was = known.get((result.check, result.subject))
+        if result.reason is Why.FORBIDDEN:
+            assert resource in result.lift + result.grant + result.summary
+        elif result.state in (State.PASS, State.NOT_APPLICABLE):
+            assert was not in BAD, f"{result.check} {result.subject} was {was}, is {result.state}"
+        else:
+            assert not any(resource in row.source.split() for row in result.evidence)
+    now = states(after)
+    for check, found in states(before).items():
+        if found & set(BAD):
+            assert now[check] & {*BAD, State.UNKNOWN}, f"{check} was {found}, is {now[check]}"
 
 
 def test_without_any_right_all_is_unknown_and_there_is_no_grade(cluster: ControlPlane) -> None:
