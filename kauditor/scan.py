@@ -24,7 +24,7 @@ from kauditor.model.check import Check
 from kauditor.model.fact import Fact, Tallied, Unknown, leaf_facts
 from kauditor.model.report import Cluster, Report, Target, Tool
 from kauditor.model.snapshot import Snapshot
-from kauditor.model.source import Grant, Source
+from kauditor.model.source import Grant, Question, Source
 from kauditor.report import assemble
 from kauditor.settings import BadSettings, ClusterSettings, Settings
 
@@ -183,11 +183,17 @@ def options_of(checks: Iterable[Check], settings: Settings) -> dict[str, dict[st
     return found
 
 
-def grants_of(checks: Iterable[Check]) -> list[Grant]:
-    """Every right that a scan with these checks uses, each once, in a steady order."""
+def questions_of_all(checks: Iterable[Check]) -> list[Question]:
+    """Everything that a scan with these checks asks the cluster, each once, in a steady order."""
     leaves = {leaf for fact in ALWAYS for leaf in leaf_facts(fact)}
     leaves |= {leaf for check in checks for need in check.needs for leaf in leaf_facts(need.fact)}
-    grants = {leaf.recipe.question.grant for leaf in leaves if isinstance(leaf.recipe, Tallied)}
+    questions = [leaf.recipe.question for leaf in leaves if isinstance(leaf.recipe, Tallied)]
+    return [one for _, one in sorted({f"{q.path} {q!r}": q for q in questions}.items())]
+
+
+def grants_of(checks: Iterable[Check]) -> list[Grant]:
+    """Every right that a scan with these checks uses, each once, in a steady order."""
+    grants = {question.grant for question in questions_of_all(checks)}
     return sorted(
         grants, key=lambda grant: (grant.path, grant.group, grant.resource, grant.namespace)
     )

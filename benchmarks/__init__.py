@@ -1,0 +1,1 @@
+"""Measurements on a real API server at full size. Never part of ``make test``."""
