@@ -112,13 +112,17 @@ def project(answers: Iterable[Answer], base: Base) -> tuple[tuple[Result, ...], 
     """Results with their severity decided, and all limits, ascending, those without nodes last."""
     results: list[Result] = []
     limits: list[Limit] = []
+    holes: dict[str, Check] = {}
     for answer in answers:
         result, limit = _decided(answer, base)
         results.append(result)
         if limit is not None:
             limits.append(limit)
         elif result.state is State.UNKNOWN:
-            limits.extend(_unseen(answer.check, result))
+            holes.setdefault(answer.check.id, answer.check)
+    # A dimension that was measured for one subject is seen, whatever else is unknown.
+    measured = {(limit.check, limit.dimension) for limit in limits}
+    limits += [limit for check in holes.values() for limit in _unseen(check, measured)]
     limits.sort(
         key=lambda one: (
             one.nodes is None,
@@ -207,13 +211,15 @@ def _limit(check: Check, finding: Finding, load: Load, nodes: int | None, base: 
     )
 
 
-def _unseen(check: Check, result: Result) -> Iterable[Limit]:
+def _unseen(check: Check, measured: set[tuple[str, str]]) -> Iterable[Limit]:
     for dimension in check.dimensions:
+        if (check.id, dimension.name) in measured:
+            continue
         yield Limit(
             check=check.id,
             dimension=dimension.name,
             title=dimension.title or dimension.name,
-            subject=result.subject,
+            subject="",
             nodes=None,
             low=None,
             high=None,
