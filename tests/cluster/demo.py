@@ -23,6 +23,7 @@ from tests.cluster.planted import ready_nodes, running
 Object = dict[str, Any]
 WORKERS = 597
 GPU_NODES = 24
+EDGE_NODES = 80
 DRIVER = "block.csi.example"
 WHERE = Where(
     name="demo", context="demo", server="https://demo.invalid:6443", identity="demo-auditor"
@@ -37,7 +38,9 @@ def objects() -> list[Object]:
     return [
         *(shapes.namespace(name) for name in ("shop", "telemetry", "data")),
         *shapes.control_plane_nodes(),
-        *shapes.nodes(WORKERS - GPU_NODES, cpu="16", memory="64Gi"),
+        *shapes.nodes(WORKERS - GPU_NODES - EDGE_NODES, cpu="16", memory="64Gi"),
+        # Slots for the three DaemonSets and one pod more: full by count, idle by CPU.
+        *shapes.nodes(EDGE_NODES, pool="edge", cpu="8", memory="32Gi", pods="4"),
         *shapes.nodes(GPU_NODES, pool="gpu", cpu="96", memory="1Ti", **gpu),
         *shapes.control_plane_pods(cluster_cidr="10.244.0.0/14"),
         shapes.kubeadm_config("10.244.0.0/14"),
@@ -64,7 +67,7 @@ def load(client: Client) -> None:
     """Load it and wait until all of it stands."""
     client.apply(objects())
     wait_until(lambda: ready_nodes(client) == WORKERS + 3, 180, "all nodes Ready")
-    client.apply(shapes.csi_node(f"workers-{n:04}", DRIVER, 25) for n in range(WORKERS - GPU_NODES))
+    client.apply(shapes.csi_node(f"workers-{n:04}", DRIVER, 25) for n in range(WORKERS - GPU_NODES - EDGE_NODES))
     expected = 12 + 3 * (WORKERS + 3) + 48 + 4 + 1 + 1200 + 220
     wait_until(lambda: running(client) >= expected, 300, f"{expected} pods Running")
 
