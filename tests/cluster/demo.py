@@ -34,13 +34,14 @@ NO_UID = "00000000-0000-4000-8000-000000000000"
 def objects() -> list[Object]:
     """Everything but CSINodes."""
     apart = {"app": "search"}
+    edge = {"taints": [{"key": "edge", "effect": "NoSchedule"}]}
     gpu = {"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}]}
     return [
         *(shapes.namespace(name) for name in ("shop", "telemetry", "data")),
         *shapes.control_plane_nodes(),
         *shapes.nodes(WORKERS - GPU_NODES - EDGE_NODES, cpu="16", memory="64Gi"),
-        # Slots for the three DaemonSets and one pod more: full by count, idle by CPU.
-        *shapes.nodes(EDGE_NODES, pool="edge", cpu="8", memory="32Gi", pods="4"),
+        # Slots for the three DaemonSets and nothing more: full by count, idle by CPU.
+        *shapes.nodes(EDGE_NODES, pool="edge", cpu="8", memory="32Gi", pods="3", **edge),
         *shapes.nodes(GPU_NODES, pool="gpu", cpu="96", memory="1Ti", **gpu),
         *shapes.control_plane_pods(cluster_cidr="10.244.0.0/14"),
         shapes.kubeadm_config("10.244.0.0/14"),

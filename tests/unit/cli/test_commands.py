@@ -88,8 +88,8 @@ def test_the_json_report_holds_the_public_contract(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("gate", "code", "says"),
     [
-        (("--min-limit", "640"), 0, "GATE PASSED"),
-        (("--min-limit", "641"), 1, "GATE FAILED"),
+        (("--min-limit", "600"), 0, "GATE PASSED"),
+        (("--min-limit", "1200"), 1, "GATE FAILED"),
         (("--fail-on", "critical"), 1, "GATE FAILED"),
         (("--min-score", "0"), 0, "GATE PASSED"),
         (("--min-score", "99"), 1, "GATE FAILED"),
