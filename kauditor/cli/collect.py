@@ -52,6 +52,7 @@ def collect(
     checks: flags.Checks = None,
     quiet: flags.Quiet = False,
     verbose: flags.Verbose = 0,
+    debug: flags.Debug = None,
     color: flags.Color = "auto",
 ) -> int:
     """Read what the checks ask for, and write it."""
@@ -67,7 +68,7 @@ def collect(
         raise Sentence("-n and -A contradict each other; give one of them.")
     if output != "-":
         check_writable(Path(output))
-    session.show_log(verbose)
+    session.show_log(verbose, debug)
     chosen = session.choose_checks(checks, only, skip)
     source = session.open_cluster(session.connection_options(given))
     progress = session.make_progress(quiet, color)

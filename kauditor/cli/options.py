@@ -217,6 +217,15 @@ Verbose = Annotated[
         "--verbose", "-v", panel=OUTPUT, help="More on stderr; -vv for every request.", count=True
     ),
 ]
+Debug = Annotated[
+    str | None,
+    _flag(
+        "--debug",
+        panel=OUTPUT,
+        metavar="FILE",
+        help="Write a log of every request: no headers, no bodies, no credentials.",
+    ),
+]
 Color = Annotated[
     str, _flag("--color", panel=OUTPUT, help="auto, always or never.", metavar="WHEN")
 ]

@@ -74,6 +74,7 @@ def scan(
     show_all: flags.ShowAll = False,
     quiet: flags.Quiet = False,
     verbose: flags.Verbose = 0,
+    debug: flags.Debug = None,
     color: flags.Color = "auto",
     ascii_only: flags.Ascii = False,
 ) -> int:
@@ -98,7 +99,7 @@ def scan(
     if from_file and demo:
         raise Sentence("--from and --demo contradict each other; give one of them.")
     outputs = parse_outputs(output or [])
-    session.show_log(verbose)
+    session.show_log(verbose, debug)
     loaded = session.load_settings(config)
     chosen = session.choose_checks(checks, only, skip)
     request = corridor.Request(

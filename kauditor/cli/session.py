@@ -79,18 +79,34 @@ def open_cluster(options: dict[str, Any]) -> Any:
         raise Sentence(str(error), NOT_SCANNED) from error
 
 
-def show_log(verbose: int) -> None:
-    """-v shows what the tool says of itself, -vv every request."""
-    if not verbose:
+def show_log(verbose: int, file: str | None = None) -> None:
+    """-v shows what the tool says of itself, -vv every request; ``file`` takes all of it.
+
+    Raises:
+        Sentence: the file can't be written.
+    """
+    if not verbose and not file:
         return
     import logging
 
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.WARNING,
-        format="%(asctime)s %(levelname).1s %(message)s",
-    )
-    logging.getLogger("kauditor").setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+    log = logging.getLogger("kauditor")
+    log.setLevel(logging.DEBUG)
+    shape = logging.Formatter("%(asctime)s %(levelname).1s %(message)s")
+    handlers: list[logging.Handler] = []
+    if verbose:
+        stream = logging.StreamHandler(sys.stderr)
+        stream.setLevel(logging.DEBUG if verbose > 1 else logging.INFO)
+        handlers.append(stream)
+    if file:
+        try:
+            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        except OSError as error:
+            raise Sentence(f"--debug {file}: {error.strerror or error}.") from error
+        os.fchmod(handle, 0o600)
+        handlers.append(logging.StreamHandler(os.fdopen(handle, "w", encoding="utf-8")))
+    for handler in handlers:
+        handler.setFormatter(shape)
+        log.addHandler(handler)
 
 
 def make_progress(quiet: bool, color: str) -> Any:

@@ -68,7 +68,10 @@ def load(client: Client) -> None:
     """Load it and wait until all of it stands."""
     client.apply(objects())
     wait_until(lambda: ready_nodes(client) == WORKERS + 3, 180, "all nodes Ready")
-    client.apply(shapes.csi_node(f"workers-{n:04}", DRIVER, 25) for n in range(WORKERS - GPU_NODES - EDGE_NODES))
+    client.apply(
+        shapes.csi_node(f"workers-{n:04}", DRIVER, 25)
+        for n in range(WORKERS - GPU_NODES - EDGE_NODES)
+    )
     expected = 12 + 3 * (WORKERS + 3) + 48 + 4 + 1 + 1200 + 220
     wait_until(lambda: running(client) >= expected, 300, f"{expected} pods Running")
 
