@@ -18,6 +18,7 @@ from kauditor.facts.cluster_wide_readers import ClusterWideReaders, Reader
 from kauditor.facts.cni import Cni
 from kauditor.facts.control_plane import ControlPlane, flag_evidence, flag_origin
 from kauditor.facts.control_plane_leases import ControlPlaneLeases, LeaderLease
+from kauditor.facts.csi_sidecars import CsiController, CsiControllers
 from kauditor.facts.daemon_sets import DaemonSet, DaemonSets
 from kauditor.facts.dns_pods import DnsPods
 from kauditor.facts.endpoint_slices import EndpointSlices, LargeService
@@ -42,6 +43,7 @@ from kauditor.facts.service_ranges import ServiceCidrs, ServiceRange, ServiceRan
 from kauditor.facts.services import Services
 from kauditor.facts.stated import Stated
 from kauditor.facts.static_pods import StaticPod, StaticPods
+from kauditor.facts.storage_classes import AttachingDrivers, ClassInfo, StorageClasses
 from kauditor.facts.system_config import DnsScaling, SystemConfig
 from kauditor.facts.volumes import Claims, Volumes
 from kauditor.facts.webhooks import MutatingWebhooks, ValidatingWebhooks, Webhook, Webhooks
@@ -85,6 +87,7 @@ __all__ = [
     "ApiServices",
     "Area",
     "AttachSlots",
+    "AttachingDrivers",
     "BadCheck",
     "BgpConfigurations",
     "BgpPeers",
@@ -93,6 +96,7 @@ __all__ = [
     "Check",
     "CiliumIdentities",
     "Claims",
+    "ClassInfo",
     "ClusterCidr",
     "ClusterIdentity",
     "ClusterWideReaders",
@@ -101,6 +105,8 @@ __all__ = [
     "ControlPlaneLeases",
     "Count",
     "CrdCount",
+    "CsiController",
+    "CsiControllers",
     "CsiNodes",
     "DaemonSet",
     "DaemonSets",
@@ -159,6 +165,7 @@ __all__ = [
     "Stated",
     "StaticPod",
     "StaticPods",
+    "StorageClasses",
     "Struct",
     "SystemConfig",
     "Tally",
