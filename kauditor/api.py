@@ -26,6 +26,7 @@ from kauditor.facts.etcd_quota import EtcdQuota
 from kauditor.facts.flannel_backends import FlannelBackends
 from kauditor.facts.flow_schemas import FlowSchemas
 from kauditor.facts.horizontal_autoscalers import HorizontalAutoscalers
+from kauditor.facts.node_pools import NodePoolInfo, NodePools
 from kauditor.facts.nodes import Nodes, Pool
 from kauditor.facts.object_counts import CrdCount, EventCount
 from kauditor.facts.pod_room import FullNode, NodeSlots, PodRoom
@@ -135,6 +136,8 @@ __all__ = [
     "Listing",
     "Meta",
     "MutatingWebhooks",
+    "NodePoolInfo",
+    "NodePools",
     "NodeSlots",
     "Nodes",
     "Origin",
