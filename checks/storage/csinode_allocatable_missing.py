@@ -44,7 +44,8 @@ def csinode_allocatable_missing(nodes: CsiNodes, drivers: AttachingDrivers) -> I
     found = False
     for driver, slots in nodes.slots.items():
         without = [node for node, count in slots.items() if count is None]
-        if driver not in drivers.attaching or not without:
+        # A driver without a CSIDriver object attaches by default.
+        if driver in drivers.without_attaching or not without:
             continue
         found = True
         yield warn(
@@ -57,7 +58,7 @@ def csinode_allocatable_missing(nodes: CsiNodes, drivers: AttachingDrivers) -> I
         )
     if found:
         return
-    if not set(nodes.slots) & set(drivers.attaching):
+    if not set(nodes.slots) - set(drivers.without_attaching):
         yield skip(
             "No driver that attaches volumes is registered on the nodes.",
             evidence=[seen("drivers on nodes", ", ".join(nodes.slots), nodes)],

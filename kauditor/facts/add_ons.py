@@ -46,6 +46,8 @@ ROLES: dict[str, tuple[re.Pattern[str], frozenset[str], re.Pattern[str]]] = {
     ),
 }
 
+SYSTEM_ROLES = frozenset({"dns", "dns-autoscaler"})
+
 KEPT_FLAGS = frozenset(
     """
     nodes max-nodes-total max-total-unready-percentage ok-total-unready-count
@@ -138,7 +140,17 @@ class AddOnTally:
 
 
 def role_of(workload: Workload) -> str:
-    """The add-on role of a Deployment, "" for all others. Labels first, then image, then name."""
+    """The add-on role of a Deployment, "" for all others. Labels first, then image, then name.
+
+    The cluster's DNS stands in kube-system; a tenant's own resolver elsewhere is not it.
+    """
+    role = _role_of(workload)
+    if role in SYSTEM_ROLES and workload.metadata.namespace != "kube-system":
+        return ""
+    return role
+
+
+def _role_of(workload: Workload) -> str:
     labels = workload.metadata.labels or {}
     marked = {
         labels.get("k8s-app", ""),

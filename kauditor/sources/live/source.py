@@ -32,7 +32,7 @@ _OUTCOMES = {"forbidden": "forbidden", "not-served": "absent"}
 
 class _Counted(msgspec.Struct, frozen=True):
     metadata: ListMeta = ListMeta()
-    items: list[msgspec.Raw] | None = None
+    items: list[msgspec.Raw] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class _Verdict(msgspec.Struct, frozen=True):
@@ -114,7 +114,8 @@ class LiveSource:
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise _unreadable(str(count)) from None
         meta = page.metadata
-        if page.items is None and not meta.resource_version:
+        # A list of none is written out; an answer without items is no list.
+        if page.items is msgspec.UNSET or (page.items is None and not meta.resource_version):
             raise _unreadable(str(count))
         if meta.continue_token and meta.remaining_item_count is None:
             raise Refusal("not-served", f"The server does not tell the {count}.")
