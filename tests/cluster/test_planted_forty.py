@@ -61,6 +61,9 @@ def entries(kind: str) -> list[Any]:
     """The entries of a kind as parameters, named by variant and by what they are about."""
     found = []
     for entry in EXPECTED.get(kind, []):
+        # The plan holds faults of checks that do not exist yet; they count from the day they do.
+        if kind == "fault" and not {entry["check"], *entry.get("any_of", [])} & IDS:
+            continue
         words = [entry.get("variant", "main"), entry.get("check"), entry.get("name")]
         words.append(entry.get("subject") or ("" if kind != "fault" else "any"))
         found.append(pytest.param(entry, id="-".join(word for word in words if word)))
@@ -129,8 +132,6 @@ def complaints(entry: Entry, result: Result, report: Report) -> list[str]:
 @pytest.mark.parametrize("entry", entries("fault"))
 def test_a_planted_fault_is_found(scanned: Scan, entry: Entry) -> None:
     checks = {entry["check"], *entry.get("any_of", [])}
-    if not checks & IDS:
-        pytest.skip(f"{entry['check']} is not a check yet")
     report = scanned(entry.get("variant", "main"))
     about = [result for result in report.results if result.check in checks]
     lacking = {spoken(result): complaints(entry, result, report) for result in about}
