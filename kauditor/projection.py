@@ -201,8 +201,9 @@ def _limit(check: Check, finding: Finding, load: Load, nodes: int | None, base: 
         high=high,
         kind=dimension.kind,
         confidence=confidence_of(dimension.basis, finding.evidence),
-        used=load.used,
-        limit=load.limit,
+        # Counts come as whole numbers; the report has one form for them, also when read again.
+        used=float(load.used),
+        limit=float(load.limit),
         unit=dimension.unit,
         grows=dimension.grows,
         basis=dimension.basis,

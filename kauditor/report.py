@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from kauditor.model.check import Check
-from kauditor.model.clean import clean
+from kauditor.model.clean import LONGEST, clean
 from kauditor.model.dimension import Limit
 from kauditor.model.finding import State
-from kauditor.model.report import Cluster, Gate, Report, Score, Step, Target, Tool
+from kauditor.model.report import Cluster, Gate, Report, Score, Step, Target, Tool, decode
 from kauditor.model.result import Result
 from kauditor.model.source import Cost
 
@@ -107,18 +107,32 @@ def _order(result: Result) -> tuple[int, int, bool, int, str, str]:
 _PROSE = frozenset({"fix", "why", "verify"})
 
 
-def cleaned(value: Value, *, prose: bool = False) -> Value:
+def read(document: bytes) -> Report:
+    """A saved report, safe to show: who wrote the file is not known, so it is cleaned again.
+
+    Raises:
+        BadReport: it can't be read; the message is one sentence.
+    """
+    # What was cut once stays as it is: the note of the cut is part of the string.
+    return cleaned(decode(document), longest=LONGEST + 100)
+
+
+def cleaned(value: Value, *, prose: bool = False, longest: int = LONGEST) -> Value:
     """The same value with every string in it made safe to show."""
     made: Any = value
     if isinstance(value, str) and type(value) is str:
-        made = clean(value) if not prose else "\n".join(clean(line) for line in value.split("\n"))
+        lines = value.split("\n") if prose else [value]
+        made = "\n".join(clean(line, longest) for line in lines)
     elif isinstance(value, tuple):
-        made = tuple(cleaned(part, prose=prose) for part in value)
+        made = tuple(cleaned(part, prose=prose, longest=longest) for part in value)
     elif isinstance(value, dict):
-        made = {cleaned(key): cleaned(part) for key, part in value.items()}
+        made = {
+            cleaned(key, longest=longest): cleaned(part, longest=longest)
+            for key, part in value.items()
+        }
     elif isinstance(value, msgspec.Struct):
         changed = {
-            field: cleaned(getattr(value, field), prose=field in _PROSE)
+            field: cleaned(getattr(value, field), prose=field in _PROSE, longest=longest)
             for field in value.__struct_fields__
         }
         made = msgspec.structs.replace(value, **changed)

@@ -4,6 +4,8 @@ Left of the snapshot is reading; right of it everything is pure, so a snapshot c
 at any time and gives the same report.
 """
 
+import datetime
+import difflib
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,7 +14,9 @@ import msgspec
 from kauditor import collect as collecting
 from kauditor import gate as gating
 from kauditor import projection, score
+from kauditor import waive as waiving
 from kauditor.audit import FactTable, audit
+from kauditor.compare import compare
 from kauditor.facts.cluster_identity import ClusterIdentity
 from kauditor.facts.nodes import Nodes
 from kauditor.facts.pods import Pods
@@ -21,24 +25,34 @@ from kauditor.facts.scale import Scale
 from kauditor.facts.server_version import ServerVersion
 from kauditor.facts.stated import Stated
 from kauditor.model.check import Check
+from kauditor.model.comparison import Comparison
 from kauditor.model.fact import Fact, Tallied, Unknown, leaf_facts
-from kauditor.model.report import Cluster, Report, Target, Tool
+from kauditor.model.report import Cluster, Gate, Report, Target, Tool
+from kauditor.model.result import Result
 from kauditor.model.snapshot import Snapshot
 from kauditor.model.source import Grant, Question, Source
-from kauditor.report import assemble
-from kauditor.settings import BadSettings, ClusterSettings, Settings
+from kauditor.model.waiver import Waiver
+from kauditor.report import assemble, cleaned
+from kauditor.settings import BadSettings, ClusterSettings, GateSettings, Settings, over
 
 # Read whatever the checks are: who and how large the cluster is.
 ALWAYS: tuple[type[Fact], ...] = (ServerVersion, ClusterIdentity, Nodes, Provider)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of a scan. ``target_nodes`` null means the settings' or the next step."""
+    """What is asked of a scan, beyond what the settings say.
+
+    ``target_nodes`` null means the settings' or the next step. ``target_source`` says who asked
+    for it. ``waivers`` false leaves out those of the settings. ``baseline`` is a saved report.
+    """
 
     checks: tuple[Check, ...]
     settings: Settings = Settings()
     policy: gating.Policy = gating.Policy()
     target_nodes: int | None = None
+    target_source: str = "--target-nodes"
+    waivers: bool = True
+    baseline: Report | None = None
     version: str
 
 
@@ -59,12 +73,15 @@ def read(
 
 
 def judge(snapshot: Snapshot, request: Request) -> Report:
-    """Audit, projection, score, gate and report. Reads no clock and no environment.
+    """Audit, projection, waivers, score, report, comparison and gate.
+
+    Reads no clock and no environment: the day that waivers are held to is the snapshot's.
 
     Raises:
         BadSettings: an option of a check is unknown or of the wrong kind.
     """
-    settings = request.settings.of_cluster(snapshot.where.context or snapshot.where.name)
+    where = snapshot.where
+    settings = request.settings.of_cluster(where.context or where.name)
     facts = FactTable(snapshot, [Stated(**(settings.facts or Settings().facts).stated())])
     base, target = _sizes(facts, request, settings)
     if base.nodes is not None and base.target is not None:
@@ -75,10 +92,14 @@ def judge(snapshot: Snapshot, request: Request) -> Report:
         facts.known[Scale] = facts.get(Nodes)
     answers = audit(request.checks, facts, options_of(request.checks, request.settings))
     results, limits = projection.project(answers, base)
+    results, waiver_notes = _waived(
+        results,
+        _waivers(request.settings, where.context, where.name) if request.waivers else [],
+        snapshot.taken,
+    )
     path = projection.path_to(limits, results, request.checks, base)
     whole, areas = score.score(results, limits)
-    gate = gating.decide(_policy(request.policy, settings), limits, whole, results)
-    return assemble(
+    report = assemble(
         tool=Tool(
             name="kauditor",
             version=request.version,
@@ -95,9 +116,78 @@ def judge(snapshot: Snapshot, request: Request) -> Report:
         results=results,
         checks=request.checks,
         cost=snapshot.cost,
-        gate=gate,
-        notes=snapshot.notes,
+        gate=Gate(outcome="none", exit=0),
+        notes=(*snapshot.notes, *waiver_notes),
     )
+    # Compared and decided last: both see what a reader sees, cleaned and complete.
+    comparison = compare(request.baseline, report) if request.baseline else None
+    gate = gating.decide(policy_over(request.policy, settings), report, comparison)
+    return msgspec.structs.replace(report, gate=gate, comparison=comparison)
+
+
+def judge_again(
+    report: Report,
+    settings: Settings,
+    policy: gating.Policy,
+    *,
+    baseline: Report | None = None,
+    waivers: bool = True,
+) -> tuple[Gate, Comparison | None, tuple[str, ...]]:
+    """Gate a saved report: its gate, the comparison with the baseline, and notes about waivers.
+
+    The settings' waivers are added to those the report was made with; ``waivers`` false takes all
+    off. The day they are held to is the report's.
+
+    Raises:
+        BadSettings: scores would have to be worked out again under another scoring model.
+    """
+    cluster = report.cluster
+    mine = settings.of_cluster(cluster.context or cluster.name)
+    if waivers:
+        found = _waivers(settings, cluster.context, cluster.name)
+        results, notes = _waived(report.results, found, report.taken)
+    else:
+        results, notes = waiving.unwaive(report.results), ()
+    kept = report.comparison
+    if results != report.results:
+        # It was made with other waivers; only a baseline can tell now.
+        kept = None
+        if report.tool.scoring != score.MODEL:
+            raise BadSettings(
+                f"waivers change its score, and it was made with scoring model "
+                f"{report.tool.scoring}, not {score.MODEL}: scan again."
+            )
+        whole, areas = score.score(results, report.limits)
+        report = msgspec.structs.replace(report, results=results, score=whole, areas=areas)
+    comparison = compare(baseline, report) if baseline else kept
+    return gating.decide(policy_over(policy, mine), report, comparison), comparison, cleaned(notes)
+
+
+def _waivers(settings: Settings, context: str, name: str) -> list[Waiver]:
+    names = (context, name, settings.name_of(context or name))
+    return waiving.for_cluster(settings.waiver, names)
+
+
+def _waived(
+    results: tuple[Result, ...], waivers: list[Waiver], taken: str
+) -> tuple[tuple[Result, ...], tuple[str, ...]]:
+    if not waivers:
+        return results, ()
+    return waiving.waive(results, waivers, day_of(taken))
+
+
+def day_of(taken: str) -> datetime.date:
+    """The day of a snapshot or a report.
+
+    Raises:
+        BadSettings: it bears no date that waivers could be held to.
+    """
+    try:
+        return datetime.date.fromisoformat(taken[:10])
+    except ValueError as error:
+        raise BadSettings(
+            f"waivers are held to the day the cluster was read, and {taken[:40]!r} is no date."
+        ) from error
 
 
 def next_step(nodes: int) -> int:
@@ -111,7 +201,7 @@ def _sizes(
     nodes, pods = facts.get(Nodes), facts.get(Pods)
     today = nodes.count if isinstance(nodes, Nodes) else None
     if request.target_nodes is not None:
-        target = Target(nodes=request.target_nodes, source="--target-nodes")
+        target = Target(nodes=request.target_nodes, source=request.target_source)
     elif settings.target_nodes is not None:
         target = Target(nodes=settings.target_nodes, source="kauditor.toml")
     elif today is not None:
@@ -145,19 +235,39 @@ def _cluster(snapshot: Snapshot, facts: FactTable, base: projection.Base) -> Clu
     )
 
 
-def _policy(asked: gating.Policy, settings: ClusterSettings) -> gating.Policy:
-    """Flags outweigh the settings, condition by condition."""
-    written = settings.gate
-    if written is None:
-        return asked
+def policy_over(asked: gating.Policy, settings: ClusterSettings) -> gating.Policy:
+    """Flags outweigh the settings, condition by condition, and area by area."""
+    return over(asked, policy_of(settings.gate or GateSettings()))
+
+
+def policy_of(gate: GateSettings, *, exit_zero: bool = False) -> gating.Policy:
+    """Gate settings as the gate wants them."""
     return gating.Policy(
-        **{
-            name: getattr(asked, name)
-            if getattr(asked, name) is not None
-            else getattr(written, name)
-            for name in gating.Policy.__struct_fields__
-        }
+        min_limit=gate.min_limit,
+        min_score=gate.min_score,
+        min_area_score=gate.min_area_score,
+        fail_on=gate.fail_on,
+        min_coverage=gate.min_coverage,
+        fail_on_new=gate.fail_on_new,
+        fail_on_worse=gate.fail_on_worse,
+        exit_zero=exit_zero,
     )
+
+
+def check_names(checks: Iterable[Check], settings: Settings) -> None:
+    """Hold what the settings call checks to the checks there are.
+
+    Raises:
+        BadSettings: a table of options or a waiver names no check.
+    """
+    known = {word for check in checks for word in (check.id, check.name)}
+    tables = [(f"[checks.{word}]", word) for word in settings.checks]
+    tables += [(f"[[waiver]] {one.title}", one.of) for one in settings.waiver]
+    for place, word in tables:
+        if word not in known:
+            near = difflib.get_close_matches(word, sorted(known), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "kauditor checks list shows all."
+            raise BadSettings(f"{place}: there is no check {word!r}; {hint}")
 
 
 def options_of(checks: Iterable[Check], settings: Settings) -> dict[str, dict[str, Any]]:

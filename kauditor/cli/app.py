@@ -34,12 +34,29 @@ def root(
 
 
 def _commands() -> None:
-    from kauditor.cli import checks, collect, rbac, scan
+    from kauditor.cli import (
+        checks,
+        collect,
+        completion,
+        config,
+        diff,
+        gate,
+        rbac,
+        report,
+        scan,
+        waivers,
+    )
 
     app.command("scan", help=scan.HELP)(scan.scan)
     app.command("collect", help=collect.HELP)(collect.collect)
+    app.command("report", help=report.HELP)(report.report)
+    app.command("diff", help=diff.HELP)(diff.diff)
+    app.command("gate", help=gate.HELP)(gate.gate)
     app.command("rbac", help=rbac.HELP)(rbac.rbac)
     app.add_typer(checks.app, name="checks")
+    app.add_typer(config.app, name="config")
+    app.add_typer(waivers.app, name="waivers")
+    app.command("completion", help=completion.HELP)(completion.completion)
 
 
 _commands()
@@ -52,4 +69,9 @@ def run() -> None:
 
     called = os.path.basename(sys.argv[0])
     name = "kubectl kauditor" if called.startswith("kubectl-") else "kauditor"
+    if "_KAUDITOR_COMPLETE" in os.environ:
+        # A shell asks for words; typer brings the answer's form only where its own flags are on.
+        from typer.completion import completion_init  # type: ignore[attr-defined]
+
+        completion_init()
     app(prog_name=name)

@@ -15,6 +15,8 @@ NOT_SCANNED = 3
 UNDECIDED = 4
 BUG = 5
 INTERRUPTED = 130
+# What outweighs what when several things are true of one run.
+PRECEDENCE = (INTERRUPTED, BUG, NOT_SCANNED, USAGE, GATE_FAILED, UNDECIDED, OK)
 
 P = ParamSpec("P")
 
@@ -25,6 +27,11 @@ class Sentence(Exception):
     def __init__(self, text: str, status: int = USAGE) -> None:
         super().__init__(text)
         self.status = status
+
+
+def foremost(*statuses: int) -> int:
+    """Of all that is true of a run, the status that says the most."""
+    return min(statuses, key=PRECEDENCE.index, default=OK)
 
 
 def exits(command: Callable[P, int | None]) -> Callable[P, None]:

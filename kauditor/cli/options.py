@@ -177,7 +177,23 @@ MinLimit = Annotated[
 ]
 MinScore = Annotated[
     int | None,
-    _flag("--min-score", panel=GATE, help="Fail when the score is under N.", metavar="N"),
+    _flag(
+        "--min-score",
+        panel=GATE,
+        metavar="N",
+        min=0,
+        max=100,
+        help="Fail when the score is under N.",
+    ),
+]
+MinAreaScore = Annotated[
+    list[str] | None,
+    _flag(
+        "--min-area-score",
+        panel=GATE,
+        metavar="AREA=N",
+        help="Fail when the score of this area is under N; repeatable.",
+    ),
 ]
 FailOn = Annotated[
     str | None,
@@ -198,6 +214,29 @@ MinCoverage = Annotated[
         max=100,
         help="Undecided (exit 4) when fewer of the checks were decided.",
     ),
+]
+FailOnNew = Annotated[
+    bool,
+    _flag("--fail-on-new", panel=GATE, help="Fail on a finding that the baseline does not hold."),
+]
+FailOnWorse = Annotated[
+    bool,
+    _flag(
+        "--fail-on-worse",
+        panel=GATE,
+        help="Fail on a finding worse than in the baseline: a limit that fell by more than 5 %, "
+        "a risen severity, a warning that became a failure.",
+    ),
+]
+Baseline = Annotated[
+    str | None,
+    _flag("--baseline", panel=GATE, metavar="FILE", help="An earlier JSON report to compare with."),
+]
+ExitZero = Annotated[
+    bool, _flag("--exit-zero", panel=GATE, help="Exit 0 whatever the gate says; it still says it.")
+]
+NoWaivers = Annotated[
+    bool, _flag("--no-waivers", panel=GATE, help="Count findings that the settings waive, too.")
 ]
 
 Outputs = Annotated[

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kauditor.cli import options as flags
-from kauditor.cli.exits import NOT_SCANNED, Sentence, exits
+from kauditor.cli.exits import NOT_SCANNED, OK, Sentence, exits, foremost
 
 if TYPE_CHECKING:
     from kauditor.model.snapshot import Snapshot
@@ -20,10 +20,9 @@ Examples:
   kauditor scan --target-nodes 5000
   kauditor scan --context prod -o html=report.html -o json=report.json
   kauditor scan --min-limit 3000 --min-score 70 --fail-on critical
+  kauditor scan --baseline last.json --fail-on-new --fail-on-worse
   kauditor scan --from snapshot.json
 """
-
-COLORS = ("auto", "always", "never")
 
 
 @exits
@@ -59,8 +58,14 @@ def scan(
     config: flags.Config = None,
     min_limit: flags.MinLimit = None,
     min_score: flags.MinScore = None,
+    min_area_score: flags.MinAreaScore = None,
     fail_on: flags.FailOn = None,
     min_coverage: flags.MinCoverage = None,
+    fail_on_new: flags.FailOnNew = False,
+    fail_on_worse: flags.FailOnWorse = False,
+    baseline: flags.Baseline = None,
+    exit_zero: flags.ExitZero = False,
+    no_waivers: flags.NoWaivers = False,
     output: flags.Outputs = None,
     from_file: Annotated[
         str | None,
@@ -81,19 +86,16 @@ def scan(
     """Read or replay, judge, write, and give the gate's exit status."""
     from kauditor import __version__, packs
     from kauditor import scan as corridor
-    from kauditor.cli import session
+    from kauditor.cli import asked, session
     from kauditor.cli.outputs import parse_outputs, write_outputs
-    from kauditor.cli.streams import needs_ascii, wants_color, width_of
-    from kauditor.gate import Policy
-    from kauditor.model.finding import Severity
+    from kauditor.cli.streams import COLORS, needs_ascii, wants_color, width_of
     from kauditor.render import RenderOptions, gate_line
-    from kauditor.settings import BadSettings
+    from kauditor.settings import BadSettings, GateSettings, variable
 
-    given = {name: value for name, value in locals().items() if name in session.CONNECTION}
+    words = locals()
+    given = {name: value for name, value in words.items() if name in session.CONNECTION}
     if color not in COLORS:
         raise Sentence(f"--color {color}: write {', '.join(COLORS)}.")
-    if fail_on is not None and fail_on not in tuple(Severity):
-        raise Sentence(f"--fail-on {fail_on}: write one of {', '.join(Severity)}.")
     if namespace and all_namespaces:
         raise Sentence("-n and -A contradict each other; give one of them.")
     if from_file and demo:
@@ -101,21 +103,15 @@ def scan(
     outputs = parse_outputs(output or [])
     session.show_log(verbose, debug)
     loaded = session.load_settings(config)
+    asks = asked.asked(words, loaded)
+    named = asks.gate.baseline if asks.gate else None
+    # What is named here is read now, not after minutes of scanning.
+    known = asked.read_report(named, "--baseline ") if named else None
     chosen = session.choose_checks(checks, only, skip)
-    request = corridor.Request(
-        checks=chosen,
-        settings=loaded.settings,
-        policy=Policy(
-            min_limit=min_limit,
-            min_score=min_score,
-            fail_on=Severity(fail_on) if fail_on else None,
-            min_coverage=min_coverage,
-        ),
-        target_nodes=target_nodes,
-        version=__version__,
-    )
     try:
-        corridor.options_of(packs.load([Path(folder) for folder in checks or []]), loaded.settings)
+        every = packs.load([Path(folder) for folder in checks or []])
+        corridor.check_names(every, loaded.settings)
+        corridor.options_of(every, loaded.settings)
         if from_file or demo:
             snapshot = _replayed(from_file)
         else:
@@ -133,35 +129,57 @@ def scan(
             finally:
                 if progress is not None:
                     progress.close()
-        report = corridor.judge(snapshot, request)
+        where, note = snapshot.where, ""
+        if known is None:
+            known, note = asked.baseline_of(asks, loaded, where.context or where.name)
+        report = corridor.judge(
+            snapshot,
+            corridor.Request(
+                checks=chosen,
+                settings=loaded.settings,
+                policy=corridor.policy_of(asks.gate or GateSettings(), exit_zero=exit_zero),
+                target_nodes=asks.target_nodes,
+                target_source="--target-nodes" if target_nodes else variable("target-nodes"),
+                waivers=not no_waivers,
+                baseline=known,
+                version=__version__,
+            ),
+        )
     except BadSettings as error:
         place = f"{loaded.file}: " if loaded.file else ""
         raise Sentence(f"{place}{error}") from error
-    write_outputs(
-        report,
-        outputs,
-        RenderOptions(
-            width=width_of(sys.stdout),
-            color=wants_color(sys.stdout, color),
-            ascii=ascii_only or needs_ascii(sys.stdout),
-            show_all=show_all,
-            verbose=verbose,
-        ),
-        sys.stdout,
-    )
+    unwritten = None
+    try:
+        write_outputs(
+            report,
+            outputs,
+            RenderOptions(
+                width=width_of(sys.stdout),
+                color=wants_color(sys.stdout, color),
+                ascii=ascii_only or needs_ascii(sys.stdout),
+                show_all=show_all,
+                verbose=verbose,
+            ),
+            sys.stdout,
+        )
+    except Sentence as problem:
+        unwritten = problem
     if not quiet:
-        for note in report.notes:
-            print(f"kauditor: {note}", file=sys.stderr)
+        for line in (*report.notes, *([note] if note else [])):
+            print(f"kauditor: {line}", file=sys.stderr)
         for one in outputs:
-            if one.path is not None:
+            if one.path is not None and unwritten is None:
                 print(f"wrote {one.path}", file=sys.stderr)
         if report.gate.conditions:
             sys.stdout.flush()
             print(gate_line(report), file=sys.stderr)
-    if snapshot.cost.cut_short and not (from_file or demo):
+    cut_short = snapshot.cost.cut_short and not (from_file or demo)
+    if cut_short:
         print("kauditor: the time for the scan was over; the report is partial.", file=sys.stderr)
-        return NOT_SCANNED
-    return report.gate.exit
+    status = foremost(report.gate.exit, NOT_SCANNED if cut_short else OK)
+    if unwritten is not None:
+        raise Sentence(str(unwritten), foremost(status, unwritten.status))
+    return status
 
 
 def _replayed(from_file: str | None) -> "Snapshot":

@@ -27,18 +27,34 @@ def now() -> str:
 
 
 def load_settings(config: str | None) -> Loaded:
-    """The settings that apply.
+    """The settings that apply: --config, KAUDITOR_CONFIG or the project's file; the user's beneath.
 
     Raises:
-        Sentence: the file can't be used.
+        Sentence: a file or a variable can't be used, or a waiver reaches too far ahead.
     """
     from kauditor import settings
+    from kauditor.model.waiver import LONGEST_DAYS
+    from kauditor.waive import Term, term_of
 
+    named = config or os.environ.get("KAUDITOR_CONFIG")
     try:
-        file = Path(config) if config else settings.find(Path.cwd(), os.environ)
-        return settings.load(file)
+        loaded = settings.load(
+            Path(named) if named else settings.find(Path.cwd()),
+            user_file=settings.find_user(os.environ),
+            environment=os.environ,
+        )
     except BadSettings as error:
         raise Sentence(str(error)) from error
+    # Held to the clock here, at the door: behind it a replay knows only the day of its snapshot.
+    today = datetime.date.fromisoformat(now()[:10])
+    for number, waiver in enumerate(loaded.settings.waiver):
+        if term_of(waiver, today) is Term.TOO_FAR:
+            latest = today + datetime.timedelta(days=LONGEST_DAYS)
+            raise Sentence(
+                f"{loaded.origins[f'waiver[{number}]']}: the waiver of {waiver.title} is until "
+                f"{waiver.until}; at most {LONGEST_DAYS} days ahead are allowed, so {latest}."
+            )
+    return loaded
 
 
 def choose_checks(

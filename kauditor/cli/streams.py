@@ -7,6 +7,7 @@ from typing import IO
 
 PIPE_WIDTH = 100
 NARROWEST = 60
+COLORS = ("auto", "always", "never")
 
 
 def wants_color(stream: IO[str], flag: str, environment: Mapping[str, str] = os.environ) -> bool:
@@ -39,3 +40,9 @@ def needs_ascii(stream: IO[str]) -> bool:
     except (UnicodeEncodeError, LookupError):
         return True
     return False
+
+
+def printable(text: str, stream: IO[str]) -> str:
+    """The text with a stand-in for what the stream's encoding can't show."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)

@@ -1,13 +1,20 @@
 """The report: one versioned value of strings and numbers. Its JSON form is the public contract."""
 
+from typing import Any
+
 import msgspec
 
 from kauditor.model.check import Area
+from kauditor.model.comparison import Comparison
 from kauditor.model.dimension import Limit
 from kauditor.model.result import Result
 from kauditor.model.source import Cost
 
 SCHEMA = "kauditor.report/v1"
+
+
+class BadReport(ValueError):
+    """A file that is no report of ours, or of a schema that this version does not read."""
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +107,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
     ``taken`` is when the cluster was read and the only time in it besides the cost. ``notes`` are
     sentences about the scan itself (a list that changed underway, a waiver that matches nothing).
+    ``comparison`` is with the baseline, null where none was given.
     """
 
     schema: str = SCHEMA
@@ -116,3 +124,29 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     cost: Cost
     gate: Gate
     notes: tuple[str, ...] = ()
+    comparison: Comparison | None = None
+
+
+def decode(document: bytes) -> Report:
+    """Read a saved report as it was written; its strings are not cleaned again here.
+
+    Within a schema version fields are only added, and each added one has a default: so a report
+    that lacks newer fields is read, and fields that this version does not know are passed over.
+
+    Raises:
+        BadReport: not JSON, not a report, or another schema; the message is one sentence.
+    """
+    try:
+        head: Any = msgspec.json.decode(document)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadReport(f"it is not JSON: {error}") from error
+    if not isinstance(head, dict) or "schema" not in head:
+        raise BadReport("it has no 'schema': it is not a kauditor report")
+    if head["schema"] != SCHEMA:
+        raise BadReport(
+            f"its schema is {str(head['schema'])[:60]!r}; this version reads {SCHEMA!r}"
+        )
+    try:
+        return msgspec.json.decode(document, type=Report)
+    except (msgspec.ValidationError, UnicodeDecodeError) as error:
+        raise BadReport(f"it is damaged: {error}") from error

@@ -8,11 +8,15 @@ from kauditor.model.finding import Severity, State
 
 
 class Waived(msgspec.Struct, frozen=True, kw_only=True):
-    """Who accepted a finding, why and until when (ISO date)."""
+    """Who accepted a finding, why and until when (ISO date; from that day it counts again).
+
+    ``was`` is the state it would have without the waiver.
+    """
 
     until: str
     reason: str
     owner: str
+    was: State = State.FAIL
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):

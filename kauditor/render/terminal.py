@@ -538,7 +538,13 @@ class _Sheet:
     def _gate(self) -> Iterator[Line]:
         if self.report.gate.outcome == "none":
             return
-        tone = {"passed": "ok", "failed": "bad"}.get(self.report.gate.outcome, "short")
+        tones = {"passed": "ok", "failed": "bad"}
+        # The last line tells what decided it; what did not is no secret either.
+        for one in self.report.gate.conditions:
+            if one.outcome != self.report.gate.outcome:
+                lead = (Part(self.pad(one.outcome, 11), tones.get(one.outcome, "short")),)
+                yield from self.hung(lead, one.sentence)
+        tone = tones.get(self.report.gate.outcome, "short")
         line = self.say(gate_words(self.report))
         rows = [line] if width_of(line) <= self.width else self.wrap(line, self.width)
         for words in rows:

@@ -6,7 +6,9 @@ from kauditor.model.check import Area
 from kauditor.model.dimension import Confidence, Limit, LimitKind
 from kauditor.model.fact import Why
 from kauditor.model.finding import Severity, State
+from kauditor.model.report import Cluster, Gate, Report, Score, Target, Tool
 from kauditor.model.result import Result
+from kauditor.model.source import Cost
 
 
 def result(**changes: Any) -> Result:
@@ -48,3 +50,26 @@ def limit(nodes: int | None, **changes: Any) -> Limit:
         **changes,
     }
     return Limit(**fields)
+
+
+def report(**changes: Any) -> Report:
+    """A report of the results and limits given, with a score of 70 at 90 % coverage."""
+    fields: dict[str, Any] = {
+        "tool": Tool(name="kauditor", version="1", scoring="1", checks=1),
+        "taken": "2026-06-01T10:00:00Z",
+        "cluster": Cluster(
+            name="prod", context="prod", server="https://prod.invalid", uid="u-1",
+            version="v1.37.2", provider="", nodes=100, pods=1000,
+        ),
+        "target": Target(nodes=1000, source="--target-nodes"),
+        "headline": "Things run out first, at 300 nodes.",
+        "score": Score(value=70, low=60, high=80, grade="C", coverage=90),
+        "areas": (),
+        "limits": (),
+        "path": (),
+        "results": (),
+        "cost": Cost(),
+        "gate": Gate(outcome="none", exit=0),
+        **changes,
+    }  # fmt: skip
+    return Report(**fields)
